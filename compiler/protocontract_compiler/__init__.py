@@ -1,0 +1,1 @@
+"""The protocontract compiler: annotated .proto files in, typed validators and normalizers out."""

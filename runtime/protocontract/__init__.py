@@ -1,0 +1,1 @@
+"""protocontract: data contracts for protobuf, enforced where data enters."""

@@ -1,0 +1,1 @@
+"""Formats that buf.validate names (email, hostname, ip, uri), each written from its RFC."""

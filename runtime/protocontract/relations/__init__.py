@@ -1,0 +1,1 @@
+"""Relations: what must hold between values. One module a word of the vocabulary."""

@@ -1,0 +1,1 @@
+"""The annotation vocabulary, as Python module and as .proto source."""
