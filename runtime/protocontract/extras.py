@@ -1,0 +1,24 @@
+"""Which package an optional part needs, and what to type to get it."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from protocontract.violations import MissingExtra
+
+# Top-level module -> (distribution on PyPI, extra of ours). A module that is missing cannot be asked where it came from.
+_PROVIDERS: Final[dict[str, tuple[str, str]]] = {
+    "kafka": ("kafka-python", "kafka"),
+    "grpc_tools": ("grpcio-tools", "compiler"),
+    "cel_expr_python": ("cel-expr-python", "compiler"),
+    "jinja2": ("jinja2", "compiler"),
+    "hypothesis": ("hypothesis", "testing"),
+}
+
+
+def missing_extra(part: str, error: ImportError) -> MissingExtra | None:
+    """What to say about a failed import in ``part`` (``protocontract.kafka``), or None where no extra would help."""
+    if isinstance(error, MissingExtra):
+        return error
+    provider = _PROVIDERS.get((error.name or "").partition(".")[0])
+    return None if provider is None else MissingExtra(part, *provider)
