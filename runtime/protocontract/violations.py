@@ -175,8 +175,20 @@ class Rule:
     buf.validate stands for (an extension) is given as a FieldElement.
     """
 
-    __slots__ = ("contract", "error_class", "error_code", "for_key", "message", "path", "rule_id", "rule_path",
-                 "rule_text", "sensitive", "severity")
+    __slots__ = (
+        "contract",
+        "error_class",
+        "error_code",
+        "for_key",
+        "message",
+        "needs",
+        "path",
+        "rule_id",
+        "rule_path",
+        "rule_text",
+        "sensitive",
+        "severity",
+    )
 
     def __init__(
         self,
@@ -184,7 +196,7 @@ class Rule:
         path: PathTemplate,
         rule_id: str,
         message: str,
-        rule_path: str | tuple[FieldElement | int, ...] = "",
+        rule_path: str | tuple[str | FieldElement, ...] = "",
         *,
         severity: SeverityName = "ERROR",
         error_class: ErrorClass = INPUT_IMMEDIATE,
@@ -192,6 +204,7 @@ class Rule:
         sensitive: bool = False,
         for_key: bool = False,
         rule_text: str = "",
+        needs: tuple[str, ...] = (),
     ) -> None:
         self.contract: Final = contract
         self.path: Final = path
@@ -203,7 +216,10 @@ class Rule:
         self.error_code: Final = error_code
         self.sensitive: Final = sensitive
         self.for_key: Final = for_key
+        #: The CEL text of a rule without an id.
         self.rule_text: Final = rule_text
+        #: Siblings that the rule reads: where one of them was refused, the rule does not run.
+        self.needs: Final = needs
 
 
 @lru_cache(maxsize=65536)

@@ -1,0 +1,299 @@
+"""``Contract``: what a generated module offers for each message, and ``Outcome``: what became of one record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar, cast
+
+from google.protobuf.message import DecodeError, Message
+
+from protocontract.violations import (
+    Change,
+    ContractViolation,
+    ErrorClass,
+    Refusal,
+    Rule,
+    RuleEvaluationError,
+    Violation,
+)
+
+if TYPE_CHECKING:
+    from protocontract.evidence import Evidence
+
+M = TypeVar("M", bound=Message)
+
+Encoding: TypeAlias = Literal["protobuf", "confluent", "json"]
+Validate: TypeAlias = Callable[[Any], "list[Violation] | None"]
+Normalize: TypeAlias = Callable[[Any, "list[Change]"], "list[Violation] | None"]
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """One line of what a contract guarantees: a field (or the message, with an empty path) and its rules in prose.
+
+    ``path`` is a field path with ``[]`` for each repeated field or map on the way: ``entities[].label``.
+    """
+
+    path: str
+    text: str
+    rule_ids: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StreamLevel:
+    """What a stream promises (``StreamLevel`` in contract.proto). Durations in seconds; None: not promised."""
+
+    compliance: float | None = None
+    latency: float | None = None
+    frequency: float | None = None
+    throughput: float | None = None
+    error_rate: float | None = None
+    window: float | None = None
+    minimum_records: int | None = None
+
+
+class Outcome(Generic[M]):
+    """What became of one record: the message if it keeps the contract, else why not. Built by ``Contract.process``."""
+
+    __slots__ = ("_decoded", "changes", "contract", "message", "raw", "violations")
+
+    def __init__(
+        self,
+        contract: Contract[M],
+        raw: bytes | None,
+        message: M | None,
+        violations: tuple[Violation, ...],
+        changes: tuple[Change, ...],
+        decoded: M | None,
+    ) -> None:
+        self.contract: Final = contract
+        self.raw: Final = raw
+        #: The normalised, valid message; None unless ``ok``.
+        self.message: Final = message
+        #: All violations, in order: refusals, buf.validate's, relations. An ``ok`` outcome may hold warnings.
+        self.violations: Final = violations
+        #: What normalizers replaced, in order.
+        self.changes: Final = changes
+        self._decoded = decoded
+
+    @property
+    def ok(self) -> bool:
+        """Whether the record keeps the contract (warnings do not break it)."""
+        return self.message is not None
+
+    @property
+    def unknown_fields(self) -> bool:
+        """Whether the record holds fields that the contract does not know: another version's, or another type's."""
+        if self._decoded is None:
+            return False
+        from protocontract import wire
+
+        return wire.unknown_fields(self._decoded)
+
+    def evidence(self) -> Evidence:
+        """The evidence item of this record: contract, verdict, SHA-256 of input and output. Computed when asked for."""
+        from protocontract.evidence import Evidence
+
+        return Evidence.of(self)
+
+    def __repr__(self) -> str:
+        verdict = "ok" if self.ok else f"{len(self.violations)} violations"
+        return f"<Outcome {self.contract.full_name} {verdict}, {len(self.changes)} changes>"
+
+
+class Contract(Generic[M]):
+    """A message type with its rules, compiled. Generated modules hold one for each message.
+
+    Thread safe: nothing in it changes after import.
+    """
+
+    def __init__(
+        self,
+        message_type: type[M],
+        *,
+        full_name: str,
+        fingerprint: str,
+        version: str = "",
+        owner: str = "",
+        topic: str = "",
+        dead_letter_topic: str = "",
+        key_field: str = "",
+        event_time: str = "",
+        level: StreamLevel | None = None,
+        on_breach: Literal["ALERT", "HALT"] = "ALERT",
+        validate: Validate | None = None,
+        normalize: Normalize | None = None,
+        promises: tuple[Promise, ...] = (),
+        scalars: Mapping[str, Mapping[str, Any]] | None = None,
+        source: str = "",
+    ) -> None:
+        self.message_type: Final = message_type
+        self.full_name: Final = full_name
+        #: SHA-256 (hex) of the canonical text of the contract and all that it reaches.
+        self.fingerprint: Final = fingerprint
+        self.version: Final = version
+        self.owner: Final = owner
+        self.topic: Final = topic
+        self.dead_letter_topic: Final = dead_letter_topic
+        self.key_field: Final = key_field
+        self.event_time: Final = event_time
+        self.level: Final = level
+        self.on_breach: Final = on_breach
+        self.promises: Final = promises
+        #: What a lenient source may write for numbers and bools, by field path (``Scalar`` in contract.proto).
+        self.scalars: Final = scalars
+        #: The .proto file that it was compiled from.
+        self.source: Final = source
+        self._validate: Final = validate
+        self._normalize: Final = normalize
+        self._from_string: Final = cast("Callable[[bytes], M]", message_type.FromString)
+
+    # -- records
+
+    def parse(self, raw: bytes, *, encoding: Encoding = "protobuf") -> M:
+        """The normalised and valid message in ``raw``. Raises ContractViolation with all violations."""
+        outcome = self.process(raw, encoding=encoding)
+        if outcome.message is None:
+            raise ContractViolation(outcome.violations)
+        return outcome.message
+
+    def process(
+        self, raw: bytes | None, *, encoding: Encoding = "protobuf", normalized: bool = False
+    ) -> Outcome[M]:
+        """Parse, normalise and validate one record. Never raises for bad data.
+
+        ``normalized`` says that a guard of this fingerprint has normalised the record before: then it is only
+        validated, because not every normalizer is idempotent. Raises ValueError for an unknown encoding.
+        """
+        if encoding == "protobuf" and raw.__class__ is bytes:
+            try:
+                message = self._from_string(raw)
+            except (DecodeError, RecursionError):
+                # RecursionError: the pure-Python back end of protobuf recurses. wire finds the words.
+                return self._undecodable(raw, encoding)
+        else:
+            decoded = self._decode(raw, encoding)
+            if isinstance(decoded, Refusal):
+                return self._refused(raw, decoded)
+            message = decoded
+        validate = self._validate
+        if self._normalize is None or normalized:
+            try:
+                found = None if validate is None else validate(message)
+            except RuleEvaluationError as error:
+                return self._unevaluable(raw, message, error)
+            if found is None:
+                return Outcome(self, raw, message, (), (), message)
+            return self._judge(raw, message, found, [])
+        changes: list[Change] = []
+        try:
+            refusals = self._normalize(message, changes)
+            found = None if validate is None else validate(message)
+        except RuleEvaluationError as error:
+            return self._unevaluable(raw, message, error)
+        if refusals is not None:
+            found = [*refusals, *_outside(found or [], refusals)]
+        if found is None:
+            return Outcome(self, raw, message, (), tuple(changes), message)
+        return self._judge(raw, message, found, changes)
+
+    # -- messages
+
+    def validate(self, message: M) -> tuple[Violation, ...]:
+        """All violations of a message as it stands: nothing is normalised. Empty where it keeps the contract.
+
+        The buf.validate part equals protovalidate's: rule ids, paths, messages and order. Raises RuleEvaluationError
+        where a CEL rule has no result on this message.
+        """
+        found = None if self._validate is None else self._validate(message)
+        return () if found is None else tuple(found)
+
+    def is_valid(self, message: M) -> bool:
+        """Whether a message keeps the contract as it stands. Raises RuleEvaluationError as ``validate`` does."""
+        found = None if self._validate is None else self._validate(message)
+        return found is None or not _rejects(found)
+
+    def normalize(self, message: M) -> M:
+        """A normalised copy. Raises ContractViolation where a value is refused."""
+        copy = self.message_type()
+        copy.CopyFrom(message)
+        if self._normalize is not None:
+            refusals = self._normalize(copy, [])
+            if refusals is not None and _rejects(refusals):
+                raise ContractViolation(refusals)
+        return copy
+
+    # -- verdicts off the fast path
+
+    def _judge(self, raw: bytes | None, message: M, found: list[Violation], changes: list[Change]) -> Outcome[M]:
+        kept = None if _rejects(found) else message
+        return Outcome(self, raw, kept, tuple(found), tuple(changes), message)
+
+    def _decode(self, raw: bytes | None, encoding: Encoding) -> M | Refusal:
+        from protocontract import wire
+
+        if encoding == "protobuf":
+            return wire.decode_protobuf(self.message_type, raw)
+        if encoding == "confluent":
+            return wire.decode_confluent(self.message_type, raw)
+        if encoding == "json":
+            return wire.decode_json(self.message_type, raw, self.scalars)
+        raise ValueError(f"unknown encoding {encoding!r}; expected protobuf, confluent or json")
+
+    def _undecodable(self, raw: bytes | None, encoding: Encoding) -> Outcome[M]:
+        decoded = self._decode(raw, encoding)
+        if not isinstance(decoded, Refusal):
+            decoded = Refusal("wire.malformed", "not a protobuf message of this type")
+        return self._refused(raw, decoded)
+
+    def _refused(self, raw: bytes | None, refusal: Refusal) -> Outcome[M]:
+        rule = Rule(self.full_name, (), refusal.rule_id, refusal.message, error_class=_WIRE)
+        return Outcome(self, raw, None, (Violation(rule),), (), None)
+
+    def _unevaluable(self, raw: bytes | None, message: M, error: RuleEvaluationError) -> Outcome[M]:
+        rule = Rule(self.full_name, (), "rule.evaluation", f"a rule has no result on this message: {error}")
+        return Outcome(self, raw, None, (Violation(rule),), (), message)
+
+    # -- identity
+
+    @cached_property
+    def is_sensitive(self) -> bool:
+        """Whether any field of the message is marked sensitive."""
+        return any(promise.text.endswith("sensitive") for promise in self.promises)
+
+    def __repr__(self) -> str:
+        return f"<Contract {self.full_name} {self.version or 'unversioned'} {self.fingerprint[:12]}>"
+
+    def __reduce__(self) -> tuple[Callable[[str], Contract[Any]], tuple[str]]:
+        from protocontract.loading import load
+
+        return load, (self.full_name,)
+
+
+_WIRE: Final = ErrorClass("INPUT", "CODE")
+
+
+def _rejects(found: list[Violation]) -> bool:
+    return any(violation.rule.severity == "ERROR" for violation in found)
+
+
+def _outside(found: list[Violation], refusals: list[Violation]) -> list[Violation]:
+    """The violations that do not concern a refused field: a refused field's other rules do not run."""
+    refused = {refusal.field_path for refusal in refusals if refusal.rule.severity == "ERROR"}
+    kept: list[Violation] = []
+    for violation in found:
+        path = violation.field_path
+        if path in refused or any(path.startswith((f"{prefix}.", f"{prefix}[")) for prefix in refused):
+            continue
+        if any(f"{_parent(path)}{need}" in refused for need in violation.rule.needs):
+            continue
+        kept.append(violation)
+    return kept
+
+
+def _parent(path: str) -> str:
+    """The path of the message that holds the field, with its final full stop; empty for the record itself."""
+    head, dot, _ = path.rpartition(".")
+    return head + dot
