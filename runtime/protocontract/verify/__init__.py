@@ -1,0 +1,1 @@
+"""``protocontract verify``: a file of records against the promises of a contract."""

@@ -1,0 +1,109 @@
+"""The command ``protocontract verify``."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from protocontract.cli import BROKEN, KEPT, UsageError
+from protocontract.contract import Contract
+from protocontract.terminal import Paint, Progress
+from protocontract.verify.counting import Counter
+from protocontract.verify.reading import FileEncoding, encoding_of, read_lines, read_messages, refused
+from protocontract.verify.report import json_report, text_report
+from protocontract.violations import Refusal
+
+_DESCRIPTION = """\
+Check a file of records against every promise of a contract: one line a promise, with counts, the first
+records that break it, and their values (never those of sensitive fields). Records are normalised before they
+are checked, as a guard does. Service levels are judged over event time; latency is not judged on data at rest.
+"""
+_EPILOG = """\
+JSON files hold one record a line; blank lines are skipped. Protobuf files hold length-delimited messages.
+exit codes: 0 kept; 1 a declared level is missed, or a record is broken where no level allows for any (none is
+declared, there are too few records to judge it, or --strict); 2 could not check
+
+example: protocontract verify --contract acme.finance.v1.Transaction payments.jsonl
+"""
+
+
+def verify_command(argv: list[str]) -> int:
+    """Check a file of records against a contract."""
+    options = _parser().parse_args(argv)
+    encoding: FileEncoding | None = options.encoding or encoding_of(options.file)
+    if encoding is None:
+        what = "standard input" if options.file == "-" else options.file
+        raise UsageError(
+            f"cannot tell how the records of {what} are written; add --encoding json or --encoding protobuf"
+        )
+    from protocontract.loading import resolve
+
+    if options.file == "-":
+        contract = resolve(options.contract, proto_path=options.proto_path, descriptors=options.descriptors)
+        counter = count_stream(contract, sys.stdin.buffer, encoding, None)
+        source = "standard input"
+    else:
+        # Opened before the contract is compiled: a wrong file name should not wait for that.
+        with open(options.file, "rb") as stream:
+            contract = resolve(options.contract, proto_path=options.proto_path, descriptors=options.descriptors)
+            counter = count_stream(contract, stream, encoding, _size(stream))
+        source = Path(options.file).name
+    result = counter.result(strict=options.strict)
+    code = BROKEN if result.broken else KEPT
+    if options.format == "json":
+        sys.stdout.write(json_report(result, source, encoding, exit_code=code))
+    else:
+        unit = "line" if encoding == "json" else "record"
+        sys.stdout.write(text_report(result, source, unit=unit, paint=Paint.on(sys.stdout)))
+    return code
+
+
+def count_stream(contract: Contract[Any], stream: BinaryIO, encoding: FileEncoding, size: int | None) -> Counter:
+    """Count all records of a stream; ``size`` in bytes is for the progress bar."""
+    counter = Counter(contract)
+    progress = Progress(size)
+    done = 0
+    try:
+        for number, raw in read_lines(stream) if encoding == "json" else read_messages(stream):
+            if isinstance(raw, Refusal):
+                counter.refuse(number, refused(contract.full_name, raw))
+                continue
+            counter.add(number, contract.process(raw, encoding=encoding))
+            if progress.enabled:
+                done += len(raw) + 1
+                progress.update(done, counter.records)
+    finally:
+        progress.clear()
+    return counter
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="protocontract verify",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("file", metavar="FILE", help="the records; - reads standard input")
+    parser.add_argument("--contract", required=True, metavar="NAME", help="full name of the message: pkg.v1.Message")
+    parser.add_argument(
+        "--encoding",
+        choices=("json", "protobuf"),
+        help="how records are written; by default the suffix says (.jsonl .json .ndjson, .binpb .pb .bin)",
+    )
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--proto-path", metavar="DIR", help="compile the contract from the .proto files below DIR")
+    where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how the report is written")
+    parser.add_argument("--strict", action="store_true", help="one broken record is enough to fail, whatever the level")
+    return parser
+
+
+def _size(stream: BinaryIO) -> int | None:
+    status = os.fstat(stream.fileno())
+    return status.st_size if stat.S_ISREG(status.st_mode) else None
