@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum as PyEnum
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from protocontract_compiler.ir_cel import Program
 
@@ -42,13 +42,39 @@ OptionValue: TypeAlias = (
 )
 
 
+Options: TypeAlias = tuple[tuple[str, OptionValue], ...]
+
+
+def keywords(options: Options) -> dict[str, Any]:
+    """Options as keyword arguments: pairs become dicts, lists stay tuples.
+
+    A tuple is a mapping when all of its items are pairs that begin with a string and it is not empty; no option of the
+    vocabulary is a list of such pairs.
+    """
+    return {name: _plain(value) for name, value in options}
+
+
+def _plain(value: OptionValue) -> Any:
+    if not isinstance(value, tuple):
+        return value
+    pairs = [item for item in value if isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str)]
+    if value and len(pairs) == len(value):
+        return {str(key): _plain(item) for key, item in pairs}
+    return tuple(_plain(item) for item in value)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place in a source file. Lines and columns count from 1; 0 means unknown."""
+    """A place in a source file. Lines and columns count from 1; 0 means unknown.
+
+    ``inside`` is the path inside the option that starts there (``money.currency_field``), where neither the front end
+    nor the source told the place more exactly.
+    """
 
     file: str
     line: int = 0
     column: int = 0
+    inside: str = ""
 
 
 class Shape(PyEnum):
@@ -208,6 +234,19 @@ class ContractOptions:
     place: Place = Place("")
 
 
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """One line of what a message guarantees: a field (or the message, with an empty path) and its rules in prose.
+
+    ``path`` has ``[]`` for each repeated field or map on the way: ``entities[].label``. ``rule_ids`` are the ids of all
+    violations that break it.
+    """
+
+    path: str
+    text: str
+    rule_ids: tuple[str, ...] = ()
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # Schema
 
@@ -254,6 +293,10 @@ class Field:
     normalizer: Normalizer | None = None
     relations: tuple[Relation, ...] = ()
     governance: Governance = field(default_factory=Governance)
+    # `required` of proto2, `field_presence = LEGACY_REQUIRED` of editions: not the rule of that name.
+    legacy_required: bool = False
+    # The buf.validate options in canonical text (descriptors/canonical.py): what fingerprints are taken of.
+    rule_source: str = ""
     comment: str = ""
     place: Place = Place("")
 
@@ -276,6 +319,7 @@ class Oneof:
     name: str
     fields: tuple[str, ...]
     required: bool = False
+    rule_source: str = ""
     place: Place = Place("")
 
 
@@ -295,6 +339,8 @@ class Message:
     contract: ContractOptions | None = None
     rules: MessageRules = MessageRules()
     delegated: str | None = None
+    promises: tuple[Promise, ...] = ()
+    rule_source: str = ""
     comment: str = ""
     place: Place = Place("")
 
@@ -339,6 +385,7 @@ class File:
     messages: tuple[str, ...] = ()
     enums: tuple[str, ...] = ()
     services: tuple[str, ...] = ()
+    # Over the fingerprints of the file's messages; set once all rules are known.
     sha256: str = ""
 
 

@@ -1,0 +1,72 @@
+"""The order of the passes, and the reason for it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from protocontract_compiler import ir
+from protocontract_compiler.descriptors import Loaded
+from protocontract_compiler.diagnostics import Diagnostics, Stopped
+from protocontract_compiler.emit.output import OutputFile
+
+TARGETS = ("python",)
+
+
+@dataclass(frozen=True, slots=True)
+class CompileOptions:
+    """How to compile. ``strict``: what cannot be translated exactly is an error instead of left to protovalidate.
+
+    ``targets`` are names out of ``TARGETS``. ``source_root`` is where .proto files are looked for to refine places.
+    """
+
+    strict: bool = False
+    targets: tuple[str, ...] = ("python",)
+    source_root: Path | None = None
+
+
+def compile_schema(loaded: Loaded, diagnostics: Diagnostics, options: CompileOptions) -> ir.Schema:
+    """Takes a schema through all passes. Raises Stopped where there are mistakes, after all were found."""
+    from protocontract_compiler.passes import (
+        check_contradictions,
+        check_enums,
+        check_fields,
+        check_governance,
+        check_messages,
+        check_services,
+        pass_annotations,
+        pass_fingerprints,
+        pass_promises,
+        pass_rules,
+    )
+
+    schema = loaded.schema
+    # The vocabulary first: it needs nothing but options, and rules of sensitive fields are lowered with it in view.
+    schema = pass_annotations.annotate(loaded, schema)
+    # buf.validate into checks. Before the checks of the contract, which compare rules with normalizers.
+    schema = pass_rules.lower(loaded, schema, diagnostics, strict=options.strict)
+    # All checks run whatever the others found, so that every mistake is shown at once. Enums before fields: a field's
+    # normalizer may write an enum's codes.
+    check_enums.check(loaded, schema, diagnostics)
+    check_fields.check(loaded, schema, diagnostics)
+    check_contradictions.check(loaded, schema, diagnostics)
+    check_messages.check(loaded, schema, diagnostics)
+    check_services.check(loaded, schema, diagnostics)
+    # Last of the checks: severities and error codes name the rules of all words together.
+    check_governance.check(loaded, schema, diagnostics)
+    if diagnostics.failed:
+        raise Stopped
+    # Prose about rules, for reports; only of contracts that can be kept.
+    schema = pass_promises.add_promises(schema)
+    # Fingerprints when nothing changes any more.
+    return pass_fingerprints.add_fingerprints(schema)
+
+
+def emit(schema: ir.Schema, options: CompileOptions) -> list[OutputFile]:
+    """The output of every target for the requested files."""
+    files: list[OutputFile] = []
+    if "python" in options.targets:
+        from protocontract_compiler.emit import python
+
+        files.extend(python.emit(schema, options))
+    return files

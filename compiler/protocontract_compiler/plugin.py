@@ -1,0 +1,99 @@
+"""protoc-gen-contract: a CodeGeneratorRequest on standard input, a CodeGeneratorResponse on standard output.
+
+Parameters (``--contract_opt=...``, separated by commas): ``strict``, ``target=python`` (repeat it for several),
+``source_root=DIR``.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from google.protobuf.compiler import plugin_pb2
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.message import DecodeError
+
+from protocontract_compiler import pipeline
+from protocontract_compiler.descriptors import MAXIMUM_EDITION, MINIMUM_EDITION, load
+from protocontract_compiler.descriptors.validate_proto import VALIDATE_PROTO, VOCABULARY_PROTO
+from protocontract_compiler.diagnostics import Diagnostics, Stopped, did_you_mean
+from protocontract_compiler.ir import Place
+
+# Files that bring the words; nothing is generated for them.
+VOCABULARIES = frozenset({VALIDATE_PROTO, VOCABULARY_PROTO})
+
+_PARAMETERS = ("strict", "target", "source_root")
+
+
+def main() -> int:
+    """Runs as a protoc plugin. Returns 0 also where the contract has mistakes: the response tells protoc."""
+    data = sys.stdin.buffer.read()
+    try:
+        request = plugin_pb2.CodeGeneratorRequest.FromString(data)
+    except DecodeError:
+        print("protoc-gen-contract is a plugin of protoc: expected a CodeGeneratorRequest on standard input "
+              "(protoc --contract_out=DIR ...)", file=sys.stderr)  # fmt: skip
+        return 2
+    if not request.proto_file and sys.stdin.isatty():
+        return 2
+    sys.stdout.buffer.write(respond(request).SerializeToString())
+    sys.stdout.buffer.flush()
+    return 0
+
+
+def respond(request: plugin_pb2.CodeGeneratorRequest) -> plugin_pb2.CodeGeneratorResponse:
+    """The response to a request: files, or all mistakes as its error."""
+    response = plugin_pb2.CodeGeneratorResponse(
+        supported_features=plugin_pb2.CodeGeneratorResponse.FEATURE_PROTO3_OPTIONAL
+        | plugin_pb2.CodeGeneratorResponse.FEATURE_SUPPORTS_EDITIONS,
+        minimum_edition=MINIMUM_EDITION,
+        maximum_edition=MAXIMUM_EDITION,
+    )
+    diagnostics = Diagnostics()
+    try:
+        options = parse_parameter(request.parameter, diagnostics)
+        requested = [name for name in request.file_to_generate if name not in VOCABULARIES]
+        files = FileDescriptorSet(file=request.proto_file)
+        loaded = load(files, requested, diagnostics, source_root=options.source_root)
+        schema = pipeline.compile_schema(loaded, diagnostics, options)
+    except Stopped:
+        # protoc writes "--contract_out: " before the error; a line of its own keeps file:line:column clickable.
+        response.error = "\n" + diagnostics.render()
+        return response
+    for file in pipeline.emit(schema, options):
+        response.file.add(name=file.name, content=file.text)
+    return response
+
+
+def parse_parameter(parameter: str, diagnostics: Diagnostics) -> pipeline.CompileOptions:
+    """Reads ``strict,target=python,source_root=protos``. Raises Stopped with all mistakes noted."""
+    strict = False
+    targets: list[str] = []
+    source_root: Path | None = None
+    nowhere = Place("")
+    for part in filter(None, (part.strip() for part in parameter.split(","))):
+        name, _, value = part.partition("=")
+        if name == "strict" and value in ("", "true", "false"):
+            strict = value != "false"
+        elif name == "target":
+            if value in pipeline.TARGETS:
+                targets.append(value)
+            else:
+                diagnostics.error(
+                    "parameter", nowhere, f"no target `{value}`; expected {' or '.join(pipeline.TARGETS)}",
+                    did_you_mean(value, pipeline.TARGETS),
+                )  # fmt: skip
+        elif name == "source_root" and value:
+            source_root = Path(value)
+        else:
+            diagnostics.error(
+                "parameter", nowhere, f"no parameter `{part}`; expected strict, target=... or source_root=...",
+                did_you_mean(name, _PARAMETERS) if name not in _PARAMETERS else None,
+            )  # fmt: skip
+    if diagnostics.failed:
+        raise Stopped
+    return pipeline.CompileOptions(strict, tuple(targets) or ("python",), source_root)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
