@@ -1,0 +1,150 @@
+"""Signs that a text was UTF-8 once and was decoded with another encoding: a heuristic for ``reject: mojibake``.
+
+A byte sequence of UTF-8 that was read in a single-byte encoding looks like a lead character followed by one to three
+continuation characters ("Ã©", "â€™", "Ð´"). Such sequences occur in sound text as well ("NESTLÉ®", "VOCÊ…", "5×£35"),
+so each one is weighed: what it decodes to must be a character that people write, and a continuation that may well
+stand behind a word (an ellipsis, a closing quote, a trade mark) counts only where a letter follows or where several
+sequences touch. The heuristic prefers to miss damage over refusing sound text.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+# Encodings that UTF-8 is commonly mistaken for. In the windows encodings an unassigned byte counts as the C1 control
+# of the same number, which is how the web reads them.
+_ENCODINGS: Final = ("latin-1", "cp1252", "cp1254", "cp1250", "iso8859-2", "cp1251", "mac-roman", "cp437")
+
+# What stands behind a word in sound text: closing marks, dashes, trade marks, degrees, a space that does not break.
+_ORDINARY: Final = frozenset("…’”–—‘“»›™®©°\xa0\xad·")
+# Of these, what may stand between two letters.
+_JOINING: Final = frozenset("’–—‘\xa0\xad·")
+_CURRENCY: Final = frozenset("$¢£¤¥€")
+# Operands of √, ≈ and ∆.
+_OPERANDS: Final = frozenset("πΩµ∂∑∏∫∞°")
+_BOX: Final = re.compile("[\u2500-\u259f]")
+
+# Decoded characters that people write, as opposed to IPA, rare letters of large scripts, and unassigned places.
+_TWO_BYTES: Final = re.compile(
+    "[\u00a0-\u024f\u0259\u02c6\u02c7\u02d8-\u02dd\u0300-\u0304\u0306-\u030c\u0327\u0328\u0336"
+    "\u0386-\u03ce\u0400-\u045f\u0490-\u0493\u049a\u049b\u04a2\u04a3\u04ae-\u04b1\u04d8\u04d9\u04e8\u04e9"
+    "\u0531-\u0556\u0561-\u0587\u05b0-\u05c2\u05d0-\u05ea\u060c\u061b\u061f\u0621-\u063a\u0640-\u0652"
+    "\u0660-\u0669\u067e\u0686\u0698\u06a9\u06af\u06cc\u06f0-\u06f9]"
+)
+_MORE_BYTES: Final = re.compile(
+    "[\u0900-\u0dff\u0e00-\u0eff\u10a0-\u11ff\u1e00-\u1fff\u200b-\u2bff\u3000-\ua4cf\uac00-\ud7a3\uf900-\ufaff"
+    "\ufb00-\ufb06\ufb1d-\ufdff\ufe00-\uffee\ufffd\ufeff\U0001d400-\U0001d7ff\U0001f000-\U0001faff\U00020000-\U0003ffff]"
+)
+# A pair of surrogates, each written as if it were a character (CESU-8): characters beyond U+FFFF.
+_PAIRED: Final = re.compile(b"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")
+
+
+class _Reading(NamedTuple):
+    """One encoding that the text may have been decoded with."""
+
+    name: str
+    sequence: re.Pattern[str]
+    to_bytes: dict[int, str]
+
+
+@lru_cache(maxsize=1)
+def _readings() -> tuple[_Reading, ...]:
+    readings: list[_Reading] = []
+    for encoding in _ENCODINGS:
+        characters = {byte: bytes([byte]).decode(encoding, "replace") for byte in range(0x80, 0x100)}
+        characters = {byte: chr(byte) if each == "\ufffd" else each for byte, each in characters.items()}
+
+        def some(first: int, last: int, characters: dict[int, str] = characters) -> str:
+            return "[" + "".join(re.escape(characters[byte]) for byte in range(first, last + 1)) + "]"
+
+        behind = some(0x80, 0xBF)
+        sequence = re.compile(
+            f"{some(0xC2, 0xDF)}{behind}|{some(0xE0, 0xEF)}{behind}{{2}}|{some(0xF0, 0xF4)}{behind}{{3}}"
+        )
+        to_bytes = {ord(character): chr(byte) for byte, character in characters.items()}
+        readings.append(_Reading(encoding, sequence, to_bytes))
+    return tuple(readings)
+
+
+@lru_cache(maxsize=1)
+def _any_sequence() -> re.Pattern[str]:
+    return re.compile("|".join(reading.sequence.pattern for reading in _readings()))
+
+
+def looks_misdecoded(text: str) -> bool:
+    """Whether the text shows signs of having been decoded with the wrong encoding. Linear in its length."""
+    if text.isascii() or _any_sequence().search(text) is None:
+        return False
+    return any(_is_damaged(text, reading) for reading in _readings())
+
+
+def _is_damaged(text: str, reading: _Reading) -> bool:
+    """Whether the sequences that this reading finds weigh two or more."""
+    weight = 0
+    last_end = -1
+    last_counted = False
+    for match in reading.sequence.finditer(text):
+        source = match.group()
+        start, end = match.span()
+        raw = source.translate(reading.to_bytes).encode("latin-1")
+        touching = start == last_end
+        last_end = end
+        if raw[0] == 0xED and _PAIRED.match(text[start : start + 6].translate(reading.to_bytes).encode("latin-1", "replace")):
+            return True
+        decoded = _decoded(raw)
+        if decoded is None:
+            last_counted = False
+            continue
+        # Two sequences that touch, both of which make sense, are no coincidence, except as line art.
+        if touching and last_counted and not (reading.name == "cp437" and _BOX.fullmatch(source[-1])):
+            return True
+        last_counted = True
+        before, after = text[max(start - 1, 0) : start], text[end : end + 1]
+        weight += _weigh(reading.name, source, decoded, before, after)
+        if weight >= 2:
+            return True
+    return False
+
+
+def _decoded(raw: bytes) -> str | None:
+    try:
+        decoded = raw.decode("utf-8")
+    except UnicodeDecodeError:
+        return None
+    likely = _TWO_BYTES if len(raw) == 2 else _MORE_BYTES
+    return decoded if likely.fullmatch(decoded) else None
+
+
+def _weigh(encoding: str, source: str, decoded: str, before: str, after: str) -> int:
+    """2 for a sequence that sound text does not hold, 1 for a doubtful one, 0 for one that it may well hold."""
+    lead, behind = source[0], source[1:]
+    if any("\x80" <= each <= "\x9f" for each in behind):
+        return 2
+    in_word = (before + after).strip() != "" and (before.isalpha() or after.isalpha())
+    if len(source) == 4:
+        return 2
+    if encoding == "cp437":
+        return 2 if in_word and not _BOX.match(behind) else 0
+    if encoding == "mac-roman" and len(source) == 2:
+        if lead not in "√¬ƒ≈∆" or not in_word:
+            return 0
+        return 0 if behind in _OPERANDS else 2
+    if encoding == "cp1251" and len(source) == 2:
+        # Ukrainian and Serbian have these pairs; next to a Latin letter they cannot be meant.
+        latin = (before.isascii() and before.isalpha()) or (after.isascii() and after.isalpha())
+        return 2 if latin else 0
+    if lead in "×–—“”‘’":
+        return 0
+    if all(each in _ORDINARY for each in behind):
+        if lead == "Â" and len(source) == 2 and behind in "\xa0©®°»·":
+            return 2
+        if lead == "Ã" and behind == "\xa0":
+            return 0 if before.isupper() else 2
+        if behind == "\xa0" and not before.isalpha() and after.isalpha():
+            return 1
+        return 2 if after.isalpha() and not any(each in _JOINING for each in behind) else 0
+    if len(source) == 2 and behind in _CURRENCY and lead not in "ÂÃ":
+        return 1 if before.islower() or after.islower() else 0
+    return 2
