@@ -17,12 +17,12 @@ TARGETS = ("python",)
 class CompileOptions:
     """How to compile. ``strict``: what cannot be translated exactly is an error instead of left to protovalidate.
 
-    ``targets`` are names out of ``TARGETS``. ``source_root`` is where .proto files are looked for to refine places.
+    ``targets`` are names out of ``TARGETS``. ``source_roots`` are where .proto files are looked for, to refine places.
     """
 
     strict: bool = False
     targets: tuple[str, ...] = ("python",)
-    source_root: Path | None = None
+    source_roots: tuple[Path, ...] = ()
 
 
 def compile_schema(loaded: Loaded, diagnostics: Diagnostics, options: CompileOptions) -> ir.Schema:

@@ -1,7 +1,7 @@
 """protoc-gen-contract: a CodeGeneratorRequest on standard input, a CodeGeneratorResponse on standard output.
 
 Parameters (``--contract_opt=...``, separated by commas): ``strict``, ``target=python`` (repeat it for several),
-``source_root=DIR``.
+``source_root=DIR`` (where .proto files are, to tell places exactly).
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def respond(request: plugin_pb2.CodeGeneratorRequest) -> plugin_pb2.CodeGenerato
         options = parse_parameter(request.parameter, diagnostics)
         requested = [name for name in request.file_to_generate if name not in VOCABULARIES]
         files = FileDescriptorSet(file=request.proto_file)
-        loaded = load(files, requested, diagnostics, source_root=options.source_root)
+        loaded = load(files, requested, diagnostics, source_roots=options.source_roots)
         schema = pipeline.compile_schema(loaded, diagnostics, options)
     except Stopped:
         # protoc writes "--contract_out: " before the error; a line of its own keeps file:line:column clickable.
@@ -69,7 +69,7 @@ def parse_parameter(parameter: str, diagnostics: Diagnostics) -> pipeline.Compil
     """Reads ``strict,target=python,source_root=protos``. Raises Stopped with all mistakes noted."""
     strict = False
     targets: list[str] = []
-    source_root: Path | None = None
+    source_roots: list[Path] = []
     nowhere = Place("")
     for part in filter(None, (part.strip() for part in parameter.split(","))):
         name, _, value = part.partition("=")
@@ -84,7 +84,7 @@ def parse_parameter(parameter: str, diagnostics: Diagnostics) -> pipeline.Compil
                     did_you_mean(value, pipeline.TARGETS),
                 )  # fmt: skip
         elif name == "source_root" and value:
-            source_root = Path(value)
+            source_roots.append(Path(value))
         else:
             diagnostics.error(
                 "parameter", nowhere, f"no parameter `{part}`; expected strict, target=... or source_root=...",
@@ -92,7 +92,7 @@ def parse_parameter(parameter: str, diagnostics: Diagnostics) -> pipeline.Compil
             )  # fmt: skip
     if diagnostics.failed:
         raise Stopped
-    return pipeline.CompileOptions(strict, tuple(targets) or ("python",), source_root)
+    return pipeline.CompileOptions(strict, tuple(targets) or ("python",), tuple(source_roots))
 
 
 if __name__ == "__main__":

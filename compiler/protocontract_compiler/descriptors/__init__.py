@@ -16,6 +16,7 @@ from protocontract_compiler.descriptors.reader import read_schema
 from protocontract_compiler.descriptors.validate_proto import (
     VALIDATE_PROTO,
     VOCABULARY_PROTO,
+    installed,
     same_meaning,
     validate_proto,
     vocabulary_proto,
@@ -44,14 +45,14 @@ def load(
     requested: Sequence[str],
     diagnostics: Diagnostics,
     *,
-    source_root: Path | None = None,
+    source_roots: Sequence[Path] = (),
 ) -> Loaded:
     """Builds a private pool from the files of a request and reads them.
 
     ``requested`` names the files to generate code for; all are read. Raises Stopped, with the reason in
     ``diagnostics``, where the files do not build or bring a validate.proto or vocabulary other than the installed one.
     """
-    files = _in_order(file_set)
+    files = _in_order(_complete(file_set))
     _check_editions(files, diagnostics)
     _check_installed(files, diagnostics)
     known = {file.name for file in files}
@@ -69,9 +70,23 @@ def load(
             diagnostics.error("descriptor", ir.Place(file.name), f"the descriptor does not build: {_reason(error)}")
             raise Stopped from error
     options = OptionReader(pool)
-    places = Places(files, pool, source_root)
+    places = Places(files, pool, source_roots)
     schema = read_schema([file.name for file in files], frozenset(requested), pool, options, places)
     return Loaded(schema, pool, options, places)
+
+
+def _complete(file_set: FileDescriptorSet) -> FileDescriptorSet:
+    """The set with the files that every installation has, where it imports them and does not bring them."""
+    complete = FileDescriptorSet()
+    complete.CopyFrom(file_set)
+    known = {file.name for file in complete.file}
+    # The list grows while it is read: what is added may import more.
+    for file in complete.file:
+        for name in file.dependency:
+            if name not in known and (found := installed(name)) is not None:
+                known.add(name)
+                complete.file.append(found)
+    return complete
 
 
 def _in_order(file_set: FileDescriptorSet) -> list[FileDescriptorProto]:

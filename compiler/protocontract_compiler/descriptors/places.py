@@ -42,16 +42,16 @@ class _Location:
 
 
 class Places:
-    """Places by descriptor. ``source_root`` is where .proto files are looked for beside the working directory."""
+    """Places by descriptor. ``source_roots`` are where .proto files are looked for, before the working directory."""
 
     def __init__(
-        self, files: Sequence[FileDescriptorProto], pool: DescriptorPool, source_root: Path | None = None
+        self, files: Sequence[FileDescriptorProto], pool: DescriptorPool, source_roots: Sequence[Path] = ()
     ) -> None:
         self._pool = pool
         self._paths: dict[str, tuple[str, tuple[int, ...]]] = {}
         self._locations: dict[str, dict[tuple[int, ...], _Location]] = {}
         self._files = {file.name: file for file in files}
-        self._roots = [root for root in (source_root, Path.cwd()) if root is not None]
+        self._roots = [*source_roots, Path.cwd()]
         self._sources: dict[str, Source | None] = {}
         for file in files:
             for name, path in _declared(file):

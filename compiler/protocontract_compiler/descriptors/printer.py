@@ -93,8 +93,8 @@ class _Printer:
                 yield f"{inner}}}"
             if oneof and oneof != open_oneof:
                 yield f"{inner}oneof {oneof} {{"
-                options = self._options(message.oneof_decl[field.oneof_index].options)
-                yield from (f"{inner}  option {option};" for option in options)
+                inside = self._options(message.oneof_decl[field.oneof_index].options)
+                yield from (f"{inner}  option {option};" for option in inside)
             open_oneof = oneof
             yield from self._field(field, message, inner + "  " if oneof else inner, in_oneof=bool(oneof))
         if open_oneof:
@@ -197,8 +197,7 @@ class _Printer:
                 continue
             name = f"(.{field.full_name})" if field.is_extension else field.name
             values = value if _is_list(value) else [value]
-            for item in values:
-                printed.append(f"{name} = {_option_value(field, item)}")
+            printed.extend(f"{name} = {_option_value(field, item)}" for item in values)
         return printed
 
 

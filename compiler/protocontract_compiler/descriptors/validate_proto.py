@@ -8,6 +8,8 @@ The vocabulary's own contract.proto is offered in the same way.
 from __future__ import annotations
 
 import hashlib
+import importlib
+import re
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -52,6 +54,23 @@ def vocabulary_proto() -> FileDescriptorProto:
 
     file = FileDescriptorProto()
     contract_pb2.DESCRIPTOR.CopyToProto(file)
+    return file
+
+
+def installed(name: str) -> FileDescriptorProto | None:
+    """The descriptor of a file that comes with the installed packages, or None: the two above, and protobuf's own."""
+    if name == VALIDATE_PROTO:
+        return validate_proto()
+    if name == VOCABULARY_PROTO:
+        return vocabulary_proto()
+    if not re.fullmatch(r"google/protobuf/(compiler/)?[a-z_]+\.proto", name):
+        return None
+    try:
+        module = importlib.import_module(name.removesuffix(".proto").replace("/", ".") + "_pb2")
+    except ImportError:
+        return None
+    file = FileDescriptorProto()
+    module.DESCRIPTOR.CopyToProto(file)
     return file
 
 

@@ -1,0 +1,174 @@
+"""Runs the protoc of grpcio-tools: sources to descriptors, descriptors to *_pb2.py."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+from protocontract_compiler.descriptors.validate_proto import (
+    VALIDATE_PROTO,
+    VOCABULARY_PROTO,
+    includes_digest,
+    write_includes,
+)
+from protocontract_compiler.diagnostics import Diagnostics, Stopped
+from protocontract_compiler.ir import Place
+
+# Files that bring the words and nothing to compile: the vocabulary, and protobuf's own.
+_BROUGHT = (VALIDATE_PROTO, VOCABULARY_PROTO)
+
+_MESSAGE = re.compile(r"(?P<file>[^:]+\.proto):(?:(?P<line>\d+):(?P<column>\d+):)? (?P<text>.*)")
+
+
+@dataclass(slots=True)
+class Sources:
+    """.proto files by the names that imports use, and the folders that those names start from."""
+
+    names: list[str] = field(default_factory=list)
+    roots: list[Path] = field(default_factory=list)
+
+
+def find_sources(paths: Iterable[Path], include: Sequence[Path] = ()) -> Sources:
+    """The .proto files in ``paths`` (folders and files).
+
+    A name starts at the first folder of ``include`` that holds the file, else at the folder that was named, else, for
+    a file, at the working directory or its own folder. Raises FileNotFoundError for a path that is not there.
+    """
+    sources = Sources(roots=list(include))
+    for path in paths:
+        if path.is_dir():
+            root = _root(path, sources.roots) or path
+            found = sorted(file for file in path.rglob("*.proto") if not _hidden(file.relative_to(path)))
+        elif path.is_file():
+            here = Path.cwd()
+            root = _root(path, sources.roots) or (here if _below(path, here) else path.parent)
+            found = [path]
+        else:
+            raise FileNotFoundError(2, "no such file or folder", str(path))
+        if root not in sources.roots:
+            sources.roots.append(root)
+        for file in found:
+            name = file.resolve().relative_to(root.resolve()).as_posix()
+            if name not in sources.names and name not in _BROUGHT and not name.startswith("google/protobuf/"):
+                sources.names.append(name)
+    return sources
+
+
+def describe(sources: Sources, diagnostics: Diagnostics) -> FileDescriptorSet:
+    """Compiles sources to descriptors, with all that they import and with places.
+
+    Raises Stopped with protoc's own errors noted. Its warnings go to standard error.
+    """
+    with tempfile.TemporaryDirectory(prefix="protocontract-") as folder:
+        output = Path(folder) / "descriptors.binpb"
+        arguments = [f"--proto_path={root}" for root in [*sources.roots, includes_folder()]]
+        arguments += ["--include_imports", "--include_source_info", f"--descriptor_set_out={output}", *sources.names]
+        _check(_run(arguments), diagnostics)
+        return FileDescriptorSet.FromString(output.read_bytes())
+
+
+def write_pb2(files: FileDescriptorSet, names: Sequence[str], out: Path, diagnostics: Diagnostics) -> None:
+    """Writes *_pb2.py and *_pb2.pyi of the named files below ``out``. Raises Stopped with protoc's errors noted."""
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="protocontract-") as folder:
+        given = Path(folder) / "descriptors.binpb"
+        given.write_bytes(files.SerializeToString())
+        _check(
+            _run([f"--descriptor_set_in={given}", f"--python_out={out}", f"--pyi_out={out}", *names]), diagnostics
+        )
+
+
+def includes_folder() -> Path:
+    """A folder with validate.proto and contract.proto, written once for each version of them.
+
+    It also holds protobuf's own files, which a bare protoc executable does not bring. The folder is in the user's
+    cache (``XDG_CACHE_HOME``), or in the folder for temporary files where that cannot be written.
+    """
+    import grpc_tools
+
+    key = f"includes-{includes_digest()}"
+    for base in _cache_folders():
+        folder = base / key
+        if (folder / VALIDATE_PROTO).is_file():
+            return folder
+        try:
+            base.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(prefix=key, dir=base) as temporary:
+                made = Path(temporary) / "made"
+                write_includes(made)
+                for package in grpc_tools.__path__:
+                    _copy_well_known(Path(package) / "_proto", made)
+                _rename(made, folder)
+        except OSError:
+            continue  # not writable: the next place is
+        return folder
+    raise OSError("no folder for includes can be written; set XDG_CACHE_HOME to one that can")
+
+
+def _copy_well_known(source: Path, target: Path) -> None:
+    for file in sorted(source.glob("google/protobuf/**/*.proto")):
+        copy = target / file.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(file.read_bytes())
+
+
+def _rename(made: Path, folder: Path) -> None:
+    try:
+        made.rename(folder)
+    except OSError:
+        # Another process was faster. Its folder is as good as ours; anything else is a real failure.
+        if not (folder / VALIDATE_PROTO).is_file():
+            raise
+
+
+def _cache_folders() -> list[Path]:
+    cache = os.environ.get("XDG_CACHE_HOME")
+    folders = [Path(cache) if cache else Path("~/.cache").expanduser()]
+    # Other users share the folder for temporary files: the user's number keeps their files out of ours.
+    user = os.getuid() if hasattr(os, "getuid") else "user"
+    return [*(folder / "protocontract" for folder in folders), Path(tempfile.gettempdir()) / f"protocontract-{user}"]
+
+
+def _run(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    # In a process of its own: protoc writes its errors to the file descriptor and may end the process.
+    return subprocess.run(
+        [sys.executable, "-m", "grpc_tools.protoc", *arguments],
+        capture_output=True, text=True, encoding="utf-8", errors="replace", check=False,
+    )  # fmt: skip
+
+
+def _check(result: subprocess.CompletedProcess[str], diagnostics: Diagnostics) -> None:
+    failed = result.returncode != 0
+    for line in result.stderr.splitlines():
+        match = _MESSAGE.fullmatch(line)
+        if not failed or (match is not None and match["text"].startswith("warning:")):
+            print(line, file=sys.stderr)
+        elif match is not None:
+            place = Place(match["file"], int(match["line"] or 0), int(match["column"] or 0))
+            diagnostics.error("proto", place, match["text"].rstrip("."))
+        elif line.strip():
+            diagnostics.error("proto", Place(""), line.strip().rstrip("."))
+    if failed:
+        if not diagnostics.failed:
+            diagnostics.error("proto", Place(""), f"protoc ended with {result.returncode} and said nothing")
+        raise Stopped
+
+
+def _root(path: Path, roots: Sequence[Path]) -> Path | None:
+    return next((root for root in roots if _below(path, root)), None)
+
+
+def _below(path: Path, folder: Path) -> bool:
+    return path.resolve().is_relative_to(folder.resolve())
+
+
+def _hidden(relative: Path) -> bool:
+    return any(part.startswith(".") for part in relative.parts)
