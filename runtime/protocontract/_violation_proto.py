@@ -63,11 +63,11 @@ def _element(element: FieldElement, subscript: Subscript | None) -> dict[str, An
     if element.number:  # a oneof has a name and nothing else
         made["fieldNumber"] = element.number
         made["fieldType"] = _type_name(element.type)
-    if element.key_type:
-        made["keyType"] = _type_name(element.key_type)
-        made["valueType"] = _type_name(element.value_type)
     if subscript is None:
         return made
+    if element.key_type:  # types of an entry stand beside its key only
+        made["keyType"] = _type_name(element.key_type)
+        made["valueType"] = _type_name(element.value_type)
     if isinstance(subscript, bool):
         made["boolKey"] = subscript
     elif isinstance(subscript, str):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar, cast
 
 from google.protobuf.message import DecodeError, Message
@@ -26,6 +25,7 @@ M = TypeVar("M", bound=Message)
 
 Encoding: TypeAlias = Literal["protobuf", "confluent", "json"]
 Validate: TypeAlias = Callable[[Any], "list[Violation] | None"]
+Relate: TypeAlias = Callable[[Any, "list[Violation] | None"], "list[Violation] | None"]
 Normalize: TypeAlias = Callable[[Any, "list[Change]"], "list[Violation] | None"]
 
 
@@ -125,8 +125,10 @@ class Contract(Generic[M]):
         on_breach: Literal["ALERT", "HALT"] = "ALERT",
         validate: Validate | None = None,
         normalize: Normalize | None = None,
+        relate: Relate | None = None,
         promises: tuple[Promise, ...] = (),
         scalars: Mapping[str, Mapping[str, Any]] | None = None,
+        sensitive: frozenset[str] = frozenset(),
         source: str = "",
     ) -> None:
         self.message_type: Final = message_type
@@ -144,9 +146,11 @@ class Contract(Generic[M]):
         self.promises: Final = promises
         #: What a lenient source may write for numbers and bools, by field path (``Scalar`` in contract.proto).
         self.scalars: Final = scalars
+        #: Paths (without subscripts) of the fields whose values are never shown.
+        self.sensitive: Final = sensitive
         #: The .proto file that it was compiled from.
         self.source: Final = source
-        self._validate: Final = validate
+        self._validate: Final = _in_sequence(validate, relate)
         self._normalize: Final = normalize
         self._from_string: Final = cast("Callable[[bytes], M]", message_type.FromString)
 
@@ -159,9 +163,7 @@ class Contract(Generic[M]):
             raise ContractViolation(outcome.violations)
         return outcome.message
 
-    def process(
-        self, raw: bytes | None, *, encoding: Encoding = "protobuf", normalized: bool = False
-    ) -> Outcome[M]:
+    def process(self, raw: bytes | None, *, encoding: Encoding = "protobuf", normalized: bool = False) -> Outcome[M]:
         """Parse, normalise and validate one record. Never raises for bad data.
 
         ``normalized`` says that a guard of this fingerprint has normalised the record before: then it is only
@@ -258,11 +260,6 @@ class Contract(Generic[M]):
 
     # -- identity
 
-    @cached_property
-    def is_sensitive(self) -> bool:
-        """Whether any field of the message is marked sensitive."""
-        return any(promise.text.endswith("sensitive") for promise in self.promises)
-
     def __repr__(self) -> str:
         return f"<Contract {self.full_name} {self.version or 'unversioned'} {self.fingerprint[:12]}>"
 
@@ -270,6 +267,15 @@ class Contract(Generic[M]):
         from protocontract.loading import load
 
         return load, (self.full_name,)
+
+
+def _in_sequence(validate: Validate | None, relate: Relate | None) -> Validate | None:
+    """Both checks as one. Relations come after the buf.validate rules of the whole record."""
+    if relate is None:
+        return validate
+    if validate is None:
+        return lambda message: relate(message, None)
+    return lambda message: relate(message, validate(message))
 
 
 _WIRE: Final = ErrorClass("INPUT", "CODE")

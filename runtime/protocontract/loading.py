@@ -44,9 +44,7 @@ def load(name: str) -> Contract[Any]:
     )
 
 
-def resolve(
-    name: str, *, proto_path: str | Path | None = None, descriptors: str | Path | None = None
-) -> Contract[Any]:
+def resolve(name: str, *, proto_path: str | Path | None = None, descriptors: str | Path | None = None) -> Contract[Any]:
     """The contract of a message from .proto files below ``proto_path``, from a FileDescriptorSet file, or generated.
 
     Raises ContractError for an unknown message or a contract with mistakes; MissingExtra where compiling on the spot
@@ -113,7 +111,9 @@ def _compile_set(file: Path) -> Mapping[str, Contract[Any]]:
     except OSError as error:
         raise ContractError(f"cannot read {file}: {error.strerror}") from error
     except DecodeError as error:
-        raise ContractError(f"{file} is not a FileDescriptorSet; expected the output of buf build -o or protoc -o") from error
+        raise ContractError(
+            f"{file} is not a FileDescriptorSet; expected the output of buf build -o or protoc -o"
+        ) from error
     contracts: Mapping[str, Contract[Any]] = _compiler("compile")(file_set)
     return contracts
 

@@ -244,7 +244,7 @@ class Violation:
     returned.
     """
 
-    __slots__ = ("_message", "_prefix", "_value", "rule", "subscripts")
+    __slots__ = ("_message", "_value", "prefix", "rule", "subscripts")
 
     def __init__(
         self,
@@ -260,14 +260,14 @@ class Violation:
         self._message = message
         # Where the rule was reached through messages that contain each other: the paths from the outermost message
         # inwards, each with its subscripts and the contract that it starts from.
-        self._prefix = prefix
+        self.prefix: Final = prefix
 
     # -- what was broken
 
     @property
     def contract(self) -> str:
         """Full name of the message that the contract is about."""
-        return self._prefix[0][2] if self._prefix else self.rule.contract
+        return self.prefix[0][2] if self.prefix else self.rule.contract
 
     @property
     def rule_id(self) -> str:
@@ -284,12 +284,7 @@ class Violation:
     @property
     def message(self) -> str:
         """What was expected, in prose. Never the offending value."""
-        if self._message is None:
-            return self.rule.message
-        if self.rule.sensitive and self.rule.rule_path:
-            # A CEL expression can put what it reads into the text that it returns.
-            return self.rule.rule_id
-        return self._message
+        return self.rule.message if self._message is None else self._message
 
     @property
     def severity(self) -> SeverityName:
@@ -321,7 +316,7 @@ class Violation:
     def elements(self) -> list[tuple[FieldElement, Subscript | None]]:
         """The field path, outermost first: each field with its subscript (index or map key), or None without one."""
         found: list[tuple[FieldElement, Subscript | None]] = []
-        for template, subscripts, _ in (*self._prefix, (self.rule.path, self.subscripts, "")):
+        for template, subscripts, _ in (*self.prefix, (self.rule.path, self.subscripts, "")):
             given = iter(subscripts)
             for step in template:
                 if isinstance(step, FieldElement):
@@ -361,8 +356,9 @@ class Violation:
 
     def within(self, path: PathTemplate, subscripts: tuple[Subscript, ...], contract: str) -> Violation:
         """This violation seen from a message of ``contract`` that holds the broken one at ``path``."""
-        return Violation(self.rule, self._value, self.subscripts, self._message,
-                         ((path, subscripts, contract), *self._prefix))
+        return Violation(
+            self.rule, self._value, self.subscripts, self._message, ((path, subscripts, contract), *self.prefix)
+        )
 
     # -- as others know it
 
@@ -381,7 +377,9 @@ class Violation:
     def __str__(self) -> str:
         where = f"{self.contract} {self.redacted_path}".rstrip()
         got = "" if self._value is None or not self.rule.rule_path else f", got {describe(self._value)}"
-        return f"{where}: {self.message or self.rule_id}{got} ({self.rule_id or self.rule.rule_text}, {self.code:#010x})"
+        return (
+            f"{where}: {self.message or self.rule_id}{got} ({self.rule_id or self.rule.rule_text}, {self.code:#010x})"
+        )
 
     def __repr__(self) -> str:
         return f"<Violation {self}>"

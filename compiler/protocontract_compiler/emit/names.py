@@ -1,0 +1,63 @@
+"""Names in emitted Python: identifiers from protobuf names, and the sets that keep them apart."""
+
+from __future__ import annotations
+
+import builtins
+import keyword
+import re
+
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_NOT_A_NAME = re.compile(r"[^A-Za-z0-9_]+")
+_RESERVED = frozenset(keyword.kwlist) | frozenset(keyword.softkwlist) | frozenset(dir(builtins))
+
+
+def snake(name: str) -> str:
+    """``TextSample`` -> ``text_sample``; ``Outer.Inner`` -> ``outer_inner``."""
+    return _NOT_A_NAME.sub("_", _WORD_START.sub("_", name)).strip("_").lower() or "x"
+
+
+def screaming(name: str) -> str:
+    """``TextSample`` -> ``TEXT_SAMPLE``; ``string.min_len`` -> ``STRING_MIN_LEN``."""
+    return snake(name).upper()
+
+
+def is_plain(name: str) -> bool:
+    """Whether Python can write ``message.<name>`` (no keyword)."""
+    return name.isidentifier() and not keyword.iskeyword(name)
+
+
+def attribute(base: str, name: str) -> str:
+    """Code that reads an attribute, also where its name is a keyword of Python."""
+    return f"{base}.{name}" if is_plain(name) else f"getattr({base}, {name!r})"
+
+
+def module_of(proto_file: str) -> str:
+    """The module that protoc generates for a file: ``a/b-c.proto`` -> ``a.b_c_pb2``."""
+    stem = proto_file.removesuffix(".proto")
+    return f"{stem.replace('-', '_').replace('/', '.')}_pb2"
+
+
+def contract_file_of(proto_file: str) -> str:
+    """The file that the contracts of a .proto file are written to: ``a/b-c.proto`` -> ``a/b_c_contract.py``."""
+    return f"{proto_file.removesuffix('.proto').replace('-', '_')}_contract.py"
+
+
+class Names:
+    """Hands out identifiers, each once."""
+
+    def __init__(self, taken: frozenset[str] = frozenset()) -> None:
+        self._taken = set(taken)
+
+    def fresh(self, hint: str) -> str:
+        """An unused identifier like ``hint``: with an underscore where it is Python's own, then numbered."""
+        base = _NOT_A_NAME.sub("_", hint) or "x"
+        if base[0].isdigit():
+            base = f"_{base}"
+        if base in _RESERVED:
+            base = f"{base}_"
+        name, number = base, 2
+        while name in self._taken:
+            name = f"{base}_{number}"
+            number += 1
+        self._taken.add(name)
+        return name

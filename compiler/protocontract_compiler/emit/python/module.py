@@ -1,0 +1,167 @@
+"""One emitted module while it is being written: its constants, each once, under readable names.
+
+Generated code refers to everything that is known at generation (fields, rules, compiled patterns, normalizers) by a
+module-level name. The functions come after the constants, the contracts last.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from protocontract_compiler import ir
+from protocontract_compiler.emit.names import Names, screaming
+
+RUNTIME = "_rt"
+PB = "_pb"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A step of a field path while code is emitted: the field, and whether a subscript follows."""
+
+    message: str
+    field: ir.Field
+    each: bool = False
+
+
+Path = tuple[Step, ...]
+
+
+@dataclass(slots=True)
+class Section:
+    """Constants of one kind: code by name, in order of first use."""
+
+    title: str
+    names: dict[str, str] = field(default_factory=dict)  # code -> name
+    lines: list[str] = field(default_factory=list)
+
+
+class Module:
+    """The constants of one emitted module and the names that are taken in it."""
+
+    def __init__(self, schema: ir.Schema, file: ir.File) -> None:
+        self.schema = schema
+        self.file = file
+        self.names = Names(frozenset({RUNTIME, PB, "Final"}))
+        self.fields = Section("Fields, as field paths name them: number, name, type, and the types of a map's entries")
+        self.rules = Section("Rules: contract, field path, id, message, place in buf.validate's FieldRules")
+        self.constants = Section("Patterns, sets and normalizers, built once")
+        self.functions: list[str] = []
+
+    def runtime(self, name: str) -> str:
+        """Code for a helper of the private runtime module."""
+        return f"{RUNTIME}.{name}"
+
+    def constant(self, code: str, hint: str) -> str:
+        """The name of a module-level constant with that code. Equal code is one constant."""
+        return self._once(self.constants, code, f"_{screaming(hint)}")
+
+    def field_element(self, message: str, described: ir.Field) -> str:
+        """The name of the FieldElement of a field."""
+        types = ""
+        if described.key is not None and described.value is not None:
+            types = f", {described.key.type}, {described.value.type}"
+        code = f"{RUNTIME}.FieldElement({described.number}, {described.name!r}, {described.type}{types})"
+        owner = self._short(message)
+        return self._once(self.fields, code, f"_F_{owner}_{screaming(described.name)}", key=f"{message}.{code}")
+
+    def oneof_element(self, message: str, name: str) -> str:
+        """The name of the FieldElement of a oneof, which has a name only."""
+        code = f"{RUNTIME}.FieldElement(0, {name!r}, 0)"
+        return self._once(self.fields, code, f"_F_{self._short(message)}_{screaming(name)}", key=f"{message}.{code}")
+
+    def path_code(self, path: Path) -> str:
+        """Code of a path template: field elements, with EACH where a violation fills in a subscript."""
+        parts: list[str] = []
+        for step in path:
+            parts.append(self.field_element(step.message, step.field))
+            if step.each:
+                parts.append(f"{RUNTIME}.EACH")
+        return _tuple(parts)
+
+    def rule(
+        self,
+        contract: str,
+        path: Path,
+        rule_id: str,
+        message: str,
+        rule_path: str = "",
+        *,
+        governed: ir.Governance | None = None,
+        extension: ir.PathElement | None = None,
+        path_code: str | None = None,
+        rule_text: str = "",
+        for_key: bool = False,
+        default_class: tuple[str, str] | None = None,
+        needs: tuple[str, ...] = (),
+    ) -> str:
+        """The name of the Rule constant of one rule at one place."""
+        place = rule_path
+        path_argument = repr(rule_path)
+        if extension is not None:
+            path_argument = (
+                f"({rule_path!r}, {RUNTIME}.FieldElement({extension.number}, {extension.name!r}, {extension.type}))"
+            )
+            place = f"{rule_path}.{extension.name}"
+        arguments = [repr(contract), path_code or self.path_code(path), repr(rule_id), repr(message), path_argument]
+        arguments += governance_arguments(governed or ir.Governance(), rule_id, default_class)
+        if for_key:
+            arguments.append("for_key=True")
+        if rule_text and not rule_id:
+            arguments.append(f"rule_text={rule_text!r}")
+        if needs:
+            arguments.append(f"needs={needs!r}")
+        hint = "_".join([self._short(contract), *(screaming(step.field.name) for step in path)])
+        words = screaming(rule_id) if len(rule_id) <= 40 and rule_id.replace(".", "_").isidentifier() else "CEL"
+        return self._once(
+            self.rules, f"{RUNTIME}.Rule({', '.join(arguments)})", f"_R_{hint}_{words}", key=f"{arguments}{place}"
+        )
+
+    def _short(self, message: str) -> str:
+        """A message's name without its package, as part of a constant's name."""
+        known = self.schema.messages.get(message)
+        return screaming(known.python_path if known is not None else message.rpartition(".")[2])
+
+    def _once(self, section: Section, code: str, hint: str, key: str | None = None) -> str:
+        found = section.names.get(key or code)
+        if found is None:
+            found = self.names.fresh(hint)
+            section.names[key or code] = found
+            section.lines.append(f"{found}: Final = {code}")
+        return found
+
+
+def governance_arguments(governed: ir.Governance, rule_id: str, default_class: tuple[str, str] | None) -> list[str]:
+    """Keyword arguments of a Rule for what the contract says about the field: severity, class, code, privacy."""
+    arguments: list[str] = []
+    severity = dict(governed.severities).get(rule_id, "ERROR")
+    if severity != "ERROR":
+        arguments.append(f"severity={severity!r}")
+    source = governed.error_class or default_class
+    if source is not None:
+        arguments.append(f"error_class={RUNTIME}.ErrorClass({source[0]!r}, {source[1]!r})")
+    code = dict(governed.error_codes).get(rule_id)
+    if code is not None:
+        arguments.append(f"error_code={code:#010x}")
+    if governed.sensitive:
+        arguments.append("sensitive=True")
+    return arguments
+
+
+def governance_keywords(governed: ir.Governance) -> list[str]:
+    """Keyword arguments of a Site, which makes its rules as refusals come."""
+    arguments: list[str] = []
+    if governed.severities:
+        arguments.append(f"severities={dict(governed.severities)!r}")
+    if governed.error_class is not None:
+        arguments.append(f"error_class={RUNTIME}.ErrorClass{governed.error_class!r}")
+    if governed.error_codes:
+        codes = ", ".join(f"{rule_id!r}: {code:#010x}" for rule_id, code in governed.error_codes)
+        arguments.append(f"error_codes={{{codes}}}")
+    if governed.sensitive:
+        arguments.append("sensitive=True")
+    return arguments
+
+
+def _tuple(parts: list[str]) -> str:
+    return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"

@@ -1,0 +1,259 @@
+"""Emits ``_normalize_<message>``: what the fields of one message become before they are validated.
+
+The message is a fresh copy and is changed in place. A normalizer returns the very object that it was given where
+nothing changes, so a clean value costs one call and one comparison.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from protocontract_compiler import ir
+from protocontract_compiler.emit.names import Names, attribute, snake
+from protocontract_compiler.emit.python.module import Module
+from protocontract_compiler.emit.python.walk import Walkers, options_code
+from protocontract_compiler.emit.writer import Writer
+
+
+def has_normalizer(message: ir.Message) -> bool:
+    """Whether a field of the message has a normalizer. `scalar` acts while JSON is read, not here."""
+    return any(_acts(field) for field in message.fields)
+
+
+def _acts(field: ir.Field) -> bool:
+    return field.normalizer is not None and field.normalizer.kind != "scalar"
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """One value under a normalizer while its code is written: where it is read from and written to."""
+
+    name: str
+    target: str
+    subscript: str
+
+    @property
+    def place(self) -> str:
+        """The last arguments of calls that note something about the value."""
+        return f"at, {self.subscript}" if self.subscript else "at"
+
+
+class Normalizers(Walkers):
+    """The normalize functions of one module."""
+
+    prefix = "_normalize"
+    parameters = "changes: list[_rt.Change]"
+    result = "found"
+    arguments = "changes"
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module, has_normalizer)
+
+    def begin(self, writer: Writer, violations: str) -> None:
+        writer.line(f"found: {violations} = None")
+
+    def call(self, function: str, value: str, link: str) -> str:
+        return f"found = {self._rt('extend')}(found, {function}({value}, changes, {link}))"
+
+    def own(self, message: ir.Message, writer: Writer, names: Names) -> None:
+        for field in message.fields:
+            if not _acts(field):
+                continue
+            assert field.normalizer is not None
+            writer.line(f"# {field.name}: {field.normalizer.kind}")
+            place = attribute("m", field.name)
+            match field.shape:
+                case ir.Shape.SINGULAR:
+                    name = names.fresh(snake(field.name))
+                    present = self._present(field, writer)
+                    with present:
+                        writer.line(f"{name} = {place}")
+                        guard: AbstractContextManager[None] = nullcontext()
+                        if not field.has_presence:
+                            guard = writer.block(f"if {name}:")
+                        with guard:
+                            self._value(message, field, _Value(name, place, ""), writer, names)
+                case ir.Shape.REPEATED:
+                    index, name = names.fresh("i"), names.fresh("value")
+                    with writer.block(f"for {index}, {name} in enumerate({place}[:]):"):
+                        self._value(message, field, _Value(name, f"{place}[{index}]", index), writer, names)
+                case ir.Shape.MAP:
+                    key, name = names.fresh("key"), names.fresh("value")
+                    with writer.block(f"for {key} in sorted({place}):"):
+                        writer.line(f"{name} = {place}[{key}]")
+                        self._value(message, field, _Value(name, f"{place}[{key}]", key), writer, names)
+
+    def _present(self, field: ir.Field, writer: Writer) -> AbstractContextManager[None]:
+        return writer.block(f"if m.HasField({field.name!r}):") if field.has_presence else nullcontext()
+
+    # -- one value
+
+    def _value(self, message: ir.Message, field: ir.Field, value: _Value, writer: Writer, names: Names) -> None:
+        normalizer = field.normalizer
+        assert normalizer is not None
+        code = f"{self._rt(normalizer.kind)}({options_code(normalizer.options)})"
+        bound = self.module.constant(code, f"{normalizer.kind}_{snake(message.python_path)}_{field.name}")
+        site = self.site(message, field, normalizer.kind)
+        result = names.fresh("result")
+        match normalizer.kind:
+            case "money" if normalizer.target:
+                self._money(message, normalizer.target, bound, site, value, result, writer, names)
+            case "money":
+                self._plain(f"{bound}({value.name})", site, value, result, writer, stored=f"{result}.amount")
+            case "instant" if normalizer.target:
+                with self._accepted(f"{bound}({value.name})", site, value, result, writer):
+                    target = message.field(normalizer.target)
+                    target_site = self.site(message, target, "instant")
+                    call = f"{self._rt('set_timestamp')}(changes, {target_site}, m, {target.name!r}, {result}, at)"
+                    writer.line(call)
+            case "instant" if field.type in ir.INTEGER_TYPES:
+                # A number stays a number in its declared unit: only its range is judged.
+                with self._accepted(f"{bound}({value.name})", site, value, result, writer):
+                    writer.line("pass")
+            case "quantity":
+                self._quantity(message, field, bound, site, value, result, writer, names)
+            case "text":
+                self._edited(message, field, bound, site, value, result, writer, names)
+            case _:
+                self._plain(f"{bound}({value.name})", site, value, result, writer)
+
+    def _accepted(
+        self, call: str, site: str, value: _Value, result: str, writer: Writer
+    ) -> AbstractContextManager[None]:
+        """Calls the normalizer and notes a refusal; the block is for the other case."""
+        writer.line(f"{result} = {call}")
+        self._refuse(site, value, result, writer)
+        return writer.block("else:")
+
+    def _refuse(self, site: str, value: _Value, result: str, writer: Writer) -> None:
+        with writer.block(f"if isinstance({result}, {self._rt('Refusal')}):"):
+            refusal = f"found, {site}, {result}, {value.name}, {value.place}"
+            writer.line(f"found = {self._rt('refuse')}({refusal})")
+
+    def _plain(
+        self, call: str, site: str, value: _Value, result: str, writer: Writer, stored: str | None = None
+    ) -> None:
+        """The result goes into the field itself."""
+        stored = stored or result
+        writer.line(f"{result} = {call}")
+        if stored == result:
+            with writer.block(f"if {result} is not {value.name}:"):
+                self._refuse(site, value, result, writer)
+                with writer.block("else:"):
+                    self._store(site, value, stored, writer)
+            return
+        self._refuse(site, value, result, writer)
+        with writer.block(f"elif {stored} != {value.name}:"):
+            self._store(site, value, stored, writer)
+
+    def _store(self, site: str, value: _Value, stored: str, writer: Writer) -> None:
+        writer.line(f"{value.target} = {stored}")
+        writer.line(f"{self._rt('change')}(changes, {site}, {value.name}, {stored}, {value.place})")
+
+    # -- words with more than one result
+
+    def _money(
+        self, message: ir.Message, target_name: str, bound: str, site: str, value: _Value, result: str, writer: Writer,
+        names: Names,
+    ) -> None:  # fmt: skip
+        """The code of the currency goes into a sibling: a string, or an enum whose values have codes."""
+        target = message.field(target_name)
+        place = attribute("m", target.name)
+        known = names.fresh("known")
+        stored = f"{result}.currency"
+        if target.enum is not None:
+            pairs = {value_.number: enum_code(value_) for value_ in self.schema.enums[target.enum].values}
+            codes = {number: code for number, code in pairs.items() if number and code}
+            by_number = self.module.constant(repr(codes), f"currencies_of_{target.enum.rpartition('.')[2]}")
+            by_code = self.module.constant(
+                repr({code: number for number, code in sorted(codes.items(), reverse=True)}),
+                f"numbers_of_{target.enum.rpartition('.')[2]}",
+            )
+            writer.line(f"{known} = {by_number}.get({place})")
+            stored = f"{by_code}[{result}.currency]"
+        else:
+            writer.line(f"{known} = {place} or None")
+        with self._accepted(f"{bound}({value.name}, {known})", site, value, result, writer):
+            with writer.block(f"if {result}.amount != {value.name}:"):
+                self._store(site, value, f"{result}.amount", writer)
+            with writer.block(f"if {result}.currency != {known}:"):
+                writer.line(f"{place} = {stored}")
+                target_site = self.site(message, target, "money")
+                writer.line(f"{self._rt('change')}(changes, {target_site}, {known}, {result}.currency, at)")
+
+    def _quantity(
+        self, message: ir.Message, field: ir.Field, bound: str, site: str, value: _Value, result: str, writer: Writer,
+        names: Names,
+    ) -> None:  # fmt: skip
+        """The number goes into the field, or into a sibling, in the type of the one that takes it."""
+        del names
+        assert field.normalizer is not None
+        name = field.normalizer.target
+        part = field.value or field
+        target = message.field(name) if name else part
+        with self._accepted(f"{bound}({value.name})", site, value, result, writer):
+            writer.line(f"{result} = {self._rt('quantity_as')}({result}, {target.type})")
+            self._refuse(site, value, result, writer)
+            if name is None:
+                with writer.block(f"elif {result} != {value.name}:"):
+                    self._store(site, value, result, writer)
+                return
+            place = attribute("m", target.name)
+            changed = f"{place} != {result}"
+            if target.has_presence:
+                changed = f"not m.HasField({target.name!r}) or {changed}"
+            with writer.block(f"elif {changed}:"):
+                target_site = self.site(message, target, "quantity")
+                before = f"{place} if m.HasField({target.name!r}) else None" if target.has_presence else place
+                writer.line(f"{self._rt('change')}(changes, {target_site}, {before}, {result}, at)")
+                writer.line(f"{place} = {result}")
+
+    def _edited(
+        self, message: ir.Message, field: ir.Field, bound: str, site: str, value: _Value, result: str, writer: Writer,
+        names: Names,
+    ) -> None:  # fmt: skip
+        """A text takes the spans that point into it along."""
+        assert field.normalizer is not None
+        related = [
+            (other, relation)
+            for other in message.fields
+            for relation in other.relations
+            if relation.kind == "spans" and relation.option("text") == field.name
+        ]
+        if any(name == "amounts" for name, _ in field.normalizer.options):
+            warnings = f"{bound}.warnings({value.name})"
+            writer.line(f"found = {self._rt('warn_all')}(found, {site}, {warnings}, {value.name}, {value.place})")
+        if not related:
+            self._plain(f"{bound}({value.name})", site, value, result, writer)
+            return
+        writer.line(f"{result} = {bound}({value.name})")
+        with writer.block(f"if {result} is not {value.name}:"):
+            self._refuse(site, value, result, writer)
+            with writer.block("else:"):
+                self._store(site, value, result, writer)
+                edits = names.fresh("edits")
+                writer.line(f"_, {edits} = {bound}.traced({value.name})")
+                for other, relation in related:
+                    self._move_spans(message, other, relation, value, edits, writer)
+
+    def _move_spans(
+        self, message: ir.Message, other: ir.Field, relation: ir.Relation, value: _Value, edits: str, writer: Writer
+    ) -> None:
+        unit = relation.option("unit", "code_point")
+        remapper = self.module.constant(f"{self._rt('spans_remapper')}(unit={unit!r})", f"spans_remapper_{unit}")
+        fields = tuple(relation.option(name) for name in ("start", "end", "surface"))
+        site = self.site(message, other, "spans", (str(relation.option("text")),))
+        arguments = f"found, changes, {site}, at, {attribute('m', other.name)}, {remapper}, {value.name}, {edits}"
+        writer.line(f"found = {self._rt('move_spans')}({arguments}, {fields!r})")
+
+    def _rt(self, name: str) -> str:
+        return self.module.runtime(name)
+
+
+def enum_code(value: ir.EnumValue) -> str:
+    """The code that an enum value stands for: its `code`, or the last word of its own name where that can be one."""
+    if value.code:
+        return value.code
+    last = value.name.rpartition("_")[2]
+    return last if len(last) == 3 and last.isupper() else ""

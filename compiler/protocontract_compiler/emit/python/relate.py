@@ -1,0 +1,105 @@
+"""Emits ``_relate_<message>``: the relations of one message's fields, after all of the record's buf.validate rules."""
+
+from __future__ import annotations
+
+from protocontract_compiler import ir
+from protocontract_compiler.emit.names import Names, attribute, snake
+from protocontract_compiler.emit.python.module import Module
+from protocontract_compiler.emit.python.walk import Walkers, options_code
+from protocontract_compiler.emit.writer import Writer
+
+# Options that name fields: they are compiled into code and not passed on.
+_FIELD_OPTIONS = {
+    "spans": {"text", "start", "end", "surface"},
+    "sequence": {"same_length_as"},
+    "graph": {"id", "parents"},
+    "tensor": {"name", "shape_field", "pad", "truncate"},
+}
+
+
+class Relations(Walkers):
+    """The relate functions of one module."""
+
+    prefix = "_relate"
+    parameters = "out: list[_rt.Violation] | None"
+    result = "out"
+    arguments = "out"
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module, lambda message: any(field.relations for field in message.fields))
+
+    def call(self, function: str, value: str, link: str) -> str:
+        return f"out = {function}({value}, out, {link})"
+
+    def own(self, message: ir.Message, writer: Writer, names: Names) -> None:
+        if any(relation.kind == "tensor" for field in message.fields for relation in field.relations):
+            writer.line("sizes: dict[str, int] = {}  # of the free dims: equal wherever a name recurs in this message")
+        for field in message.fields:
+            for relation in field.relations:
+                writer.line(f"# {field.name}: {relation.kind}")
+                getattr(self, f"_{relation.kind}")(message, field, relation, writer, names)
+
+    def _checker(self, message: ir.Message, field: ir.Field, relation: ir.Relation) -> str:
+        named = _FIELD_OPTIONS[relation.kind]
+        options = tuple((name, value) for name, value in relation.options if name not in named)
+        code = f"{self.module.runtime(relation.kind)}({options_code(options)})"
+        return self.module.constant(code, f"{relation.kind}_{snake(message.python_path)}_{field.name}")
+
+    def _spans(self, message: ir.Message, field: ir.Field, relation: ir.Relation, writer: Writer, names: Names) -> None:
+        text = str(relation.option("text"))
+        checker, site = self._checker(message, field, relation), self.site(message, field, "spans", (text,))
+        items = names.fresh(snake(field.name))
+        writer.line(f"{items} = {attribute('m', field.name)}[:]")
+        columns = [_column(items, str(relation.option(name))) for name in ("start", "end")]
+        surface = relation.option("surface")
+        columns.append(_column(items, str(surface)) if surface else "None")
+        with writer.block(f"if {items}:"):
+            found = f"{checker}({', '.join([attribute('m', text), *columns])})"
+            writer.line(f"out = {self.module.runtime('refuse_all')}(out, {site}, {found}, {items}, at)")
+
+    def _sequence(
+        self, message: ir.Message, field: ir.Field, relation: ir.Relation, writer: Writer, names: Names
+    ) -> None:
+        del names
+        checker, site = self._checker(message, field, relation), self.site(message, field, "sequence")
+        values = attribute("m", field.name)
+        other = relation.option("same_length_as")
+        arguments = [f"{values}[:]"]
+        if other:
+            arguments.append(f"len({attribute('m', str(other))})")
+        found = f"{checker}({', '.join(arguments)})"
+        writer.line(f"out = {self.module.runtime('refuse_all')}(out, {site}, {found}, {values}, at)")
+
+    def _graph(self, message: ir.Message, field: ir.Field, relation: ir.Relation, writer: Writer, names: Names) -> None:
+        checker, site = self._checker(message, field, relation), self.site(message, field, "graph")
+        items = names.fresh(snake(field.name))
+        writer.line(f"{items} = {attribute('m', field.name)}[:]")
+        child = self.schema.messages[str(field.message)]
+        parents = child.field(str(relation.option("parents")))
+        repeated = parents.shape is ir.Shape.REPEATED
+        each = attribute("item", parents.name)
+        listed = f"[{each}[:] for item in {items}]" if repeated else f"[[{each}] if {each} else [] for item in {items}]"
+        found = f"{checker}({_column(items, str(relation.option('id')))}, {listed})"
+        with writer.block(f"if {items}:"):
+            writer.line(f"out = {self.module.runtime('refuse_all')}(out, {site}, {found}, {items}, at)")
+
+    def _tensor(
+        self, message: ir.Message, field: ir.Field, relation: ir.Relation, writer: Writer, names: Names
+    ) -> None:
+        del names
+        shape = relation.option("shape_field")
+        needs = (str(shape),) if shape else ()
+        checker, site = self._checker(message, field, relation), self.site(message, field, "tensor", needs)
+        value = attribute("m", field.name)
+        given = f"{attribute('m', str(shape))}[:]" if shape else "None"
+        found = f"{checker}({value}, {given}, sizes)"
+        line = f"out = {self.module.runtime('refuse_all')}(out, {site}, {found}, None, at)"
+        if field.has_presence:
+            with writer.block(f"if m.HasField({field.name!r}):"):
+                writer.line(line)
+        else:
+            writer.line(line)
+
+
+def _column(items: str, name: str) -> str:
+    return f"[{attribute('item', name)} for item in {items}]"

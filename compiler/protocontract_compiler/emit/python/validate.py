@@ -1,0 +1,525 @@
+"""Emits ``_validate_<message>``: straight-line code for the buf.validate rules of one message and what is in it.
+
+One function checks a whole record in one pass. Messages in messages are inlined, because a call for each costs 6 to 8
+percent; recursive and very large ones get a function of their own, and their violations are moved below the field that
+holds them. The list of violations is made when the first one is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+
+from protocontract_compiler import ir
+from protocontract_compiler.cel.checks import as_check
+from protocontract_compiler.emit.names import Names, attribute, snake
+from protocontract_compiler.emit.python.cel_expr import emit, emit_condition
+from protocontract_compiler.emit.python.module import PB, Module, Path, Step
+from protocontract_compiler.emit.writer import Writer
+from protocontract_compiler.ir_cel import FieldRef, Program
+from protocontract_compiler.passes import reach
+
+# A message with more rules than this, itself and below, is called instead of inlined; so is one nested deeper.
+_INLINE_RULES = 80
+_INLINE_DEPTH = 5
+
+_NO_RULES = ir.ValueRules()
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where code is being written for: the path from the record, and the variables that hold its subscripts."""
+
+    path: Path = ()
+    subscripts: tuple[str, ...] = ()
+
+    def below(self, message: str, field: ir.Field) -> Spot:
+        """The field of the message here."""
+        return Spot((*self.path, Step(message, field)), self.subscripts)
+
+    def each(self, subscript: str) -> Spot:
+        """An element of the field here."""
+        last = self.path[-1]
+        return Spot((*self.path[:-1], Step(last.message, last.field, each=True)), (*self.subscripts, subscript))
+
+
+def has_rules(message: ir.Message) -> bool:
+    """Whether a message has buf.validate rules of its own (or is delegated because of one)."""
+    return bool(
+        message.delegated
+        or message.rules.checks
+        or message.rules.oneofs
+        or any(oneof.required for oneof in message.oneofs)
+        or any(field.rules is not None for field in message.fields)
+    )
+
+
+class Validators:
+    """The validate functions of one module."""
+
+    def __init__(self, module: Module) -> None:
+        self.module = module
+        self.schema = module.schema
+        self.work = reach.with_work(self.schema, has_rules)
+        self._recursive = reach.recursive(self.schema)
+        self._names: dict[str, str] = {}
+        self._waiting: list[str] = []
+
+    def function(self, message: str) -> str | None:
+        """The name of the function that validates a message; None where there is nothing to check."""
+        if message not in self.work:
+            return None
+        name = self._names.get(message)
+        if name is None:
+            known = self.schema.messages[message]
+            name = self.module.names.fresh(f"_validate_{snake(known.python_path)}")
+            self._names[message] = name
+            self._waiting.append(message)
+        return name
+
+    def write_waiting(self) -> None:
+        """Writes the functions asked for so far, and those that they call, into the module."""
+        while self._waiting:
+            message = self.schema.messages[self._waiting.pop(0)]
+            function = _Function(self, message, self._names[message.full_name])
+            self.module.functions.append(function.text())
+
+    def inlines(self, message: str, depth: int) -> bool:
+        """Whether a message is checked where it stands."""
+        return message not in self._recursive and depth < _INLINE_DEPTH and self._weight(message) <= _INLINE_RULES
+
+    def _weight(self, message: str) -> int:
+        found = 0
+        for field in self.schema.messages[message].fields:
+            found += field.rules is not None
+            child = field.element_message
+            if child in self.work and child not in self._recursive:
+                found += self._weight(child)
+        return found
+
+
+class _Function:
+    """One function while it is written. It is the ``Scope`` of the CEL emitter."""
+
+    def __init__(self, validators: Validators, message: ir.Message, name: str) -> None:
+        self._validators = validators
+        self._module = validators.module
+        self._root = message
+        self._name = name
+        self._writer = Writer()
+        self._names = Names(frozenset({"m", "out"}))
+        self._out = "out"
+        self._depth = 0
+        # Locals that hold fields, by message variable and field; a block's own are forgotten at its end.
+        self._cached: list[dict[tuple[str, str], str]] = [{}]
+        self._messages = {"m"}
+
+    def text(self) -> str:
+        """The source of the function."""
+        in_file = self._root.file == self._module.file.name
+        annotation = attribute(PB, self._root.python_path) if in_file else self._module.runtime("Message")
+        runtime = self._module.runtime("Violation")
+        with self._writer.block(f"def {self._name}(m: {annotation}) -> list[{runtime}] | None:"):
+            self._writer.line(f"out: list[{runtime}] | None = None")
+            self._message(self._root, "m", Spot())
+            self._writer.line("return out")
+        return self._writer.text()
+
+    # -- messages
+
+    def _message(self, message: ir.Message, base: str, spot: Spot) -> None:
+        if message.delegated is not None:
+            place = f"{self._module.path_code(spot.path)}, {_tuple(spot.subscripts)}, {self._root.full_name!r}"
+            self._writer.line(f"{self._out} = {self._rt('delegate')}({self._out}, {base}, {place})")
+            return
+        self._messages.add(base)
+        governed = self._message_governance(message)
+        for check in message.rules.checks:
+            self._check(check, base, "None", spot, governed(check))
+        for rule in message.rules.oneofs:
+            self._message_oneof(message, rule, base, spot)
+        for oneof in message.oneofs:
+            if oneof.required:
+                self._oneof_required(message, oneof, base, spot)
+        for field in message.fields:
+            self._field(message, field, base, spot)
+
+    def _message_governance(self, message: ir.Message) -> Callable[[ir.Check], ir.Governance]:
+        """A rule of the message is as sensitive as the most sensitive field that it reads."""
+        hidden = {field.name for field in message.fields if field.governance.sensitive}
+
+        def governed(check: ir.Check) -> ir.Governance:
+            reads: frozenset[str] = check.program.reads if check.program is not None else frozenset()
+            return ir.Governance(sensitive=bool(hidden & reads))
+
+        return governed
+
+    def _message_oneof(self, message: ir.Message, rule: ir.OneofRule, base: str, spot: Spot) -> None:
+        tests = [self._is_set(message.field(name), base) for name in rule.fields]
+        count = self._names.fresh("count")
+        self._writer.line(f"{count} = {' + '.join(f'bool({test})' for test in tests)}")
+        listed = ", ".join(rule.fields)
+        with self._writer.block(f"if {count} > 1:"):
+            self._add("message.oneof", f"only one of {listed} can be set", "", spot, "None")
+        if rule.required:
+            with self._writer.block(f"elif not {count}:"):
+                self._add("message.oneof", f"one of {listed} must be set", "", spot, "None")
+
+    def _oneof_required(self, message: ir.Message, oneof: ir.Oneof, base: str, spot: Spot) -> None:
+        with self._writer.block(
+            f"if {base}.WhichOneof({oneof.name!r}) is None:{_comment(oneof.place, 'oneof.required')}"
+        ):
+            element = self._module.oneof_element(message.full_name, oneof.name)
+            inner = self._module.path_code(spot.path).removeprefix("(").removesuffix(")").rstrip(",")
+            rule = self._module.rule(
+                self._root.full_name, spot.path, "required", "exactly one field is required in oneof",
+                path_code=f"({f'{inner}, ' if inner else ''}{element},)",
+            )  # fmt: skip
+            self._line_add(rule, "None", spot)
+
+    def _is_set(self, field: ir.Field, base: str) -> str:
+        """Code of "the field is set": present, or not its zero value, or not empty."""
+        if field.shape is not ir.Shape.SINGULAR:
+            return f"len({attribute(base, field.name)})"
+        if field.has_presence:
+            return f"{base}.HasField({field.name!r})"
+        value = attribute(base, field.name)
+        return f"not {self._rt('is_zero')}({value})" if field.type in ir.FLOAT_TYPES else value
+
+    # -- fields
+
+    def _field(self, message: ir.Message, field: ir.Field, base: str, spot: Spot) -> None:
+        rules = field.rules or _NO_RULES
+        child = field.element_message if field.element_message in self._validators.work else None
+        if rules.ignore == "always" or (field.rules is None and child is None):
+            return
+        here = spot.below(message.full_name, field)
+        match field.shape:
+            case ir.Shape.SINGULAR:
+                self._singular(field, rules, child, base, here)
+            case ir.Shape.REPEATED:
+                self._repeated(field, rules, child, base, here)
+            case ir.Shape.MAP:
+                self._map(field, rules, child, base, here)
+
+    def _singular(self, field: ir.Field, rules: ir.ValueRules, child: str | None, base: str, spot: Spot) -> None:
+        has_body = bool(rules.checks) or child is not None
+        if field.has_presence:
+            present = f"{base}.HasField({field.name!r})"
+            if has_body:
+                with self._block(f"if {present}:"):
+                    value = self._local(base, field)
+                    self._element(rules, child, field, value, spot)
+                if rules.required:
+                    with self._writer.block("else:"):
+                        self._required(rules, field, spot, "None")
+            elif rules.required:
+                with self._writer.block(f"if not {present}:"):
+                    self._required(rules, field, spot, "None")
+            return
+        if not has_body and not rules.required:
+            return
+        value = self._local(base, field)
+        is_float = field.type in ir.FLOAT_TYPES
+        if rules.required:
+            zero = f"{self._rt('is_zero')}({value})" if is_float else f"not {value}"
+            with self._writer.block(f"if {zero}:{_comment(rules.place, 'required')}"):
+                self._required(rules, field, spot, value)
+            if has_body:
+                with self._block("else:"):
+                    self._element(rules, child, field, value, spot)
+        elif rules.ignore == "if_zero_value":
+            test = f"not {self._rt('is_zero')}({value})" if is_float else value
+            with self._block(f"if {test}:"):
+                self._element(rules, child, field, value, spot)
+        else:
+            self._element(rules, child, field, value, spot)
+
+    def _repeated(self, field: ir.Field, rules: ir.ValueRules, child: str | None, base: str, spot: Spot) -> None:
+        items = rules.items or _NO_RULES
+        child = None if items.ignore == "always" else child
+        loops = items.ignore != "always" and bool(items.checks or child)
+        if not (loops or rules.checks or rules.required):
+            return
+        # A slice of upb's container is a list: cheaper to count and to go through than the container.
+        values = self._local(base, field, suffix="[:]" if loops else "")
+        with self._unless_empty(field, rules, values, spot):
+            for check in rules.checks:
+                self._check(check, values, values, spot, field.governance)
+            if loops:
+                index, item = self._names.fresh("i"), self._names.fresh(_singular_name(field.name))
+                with self._block(f"for {index}, {item} in enumerate({values}):"):
+                    with self._unless_zero(items, field, item):
+                        self._element(items, child, field, item, spot.each(index))
+
+    def _map(self, field: ir.Field, rules: ir.ValueRules, child: str | None, base: str, spot: Spot) -> None:
+        assert field.key is not None
+        assert field.value is not None
+        keys, values = rules.keys or _NO_RULES, rules.values or _NO_RULES
+        child = None if values.ignore == "always" else child
+        checks_keys = keys.ignore != "always" and bool(keys.checks)
+        checks_values = values.ignore != "always" and bool(values.checks or child)
+        if not (checks_keys or checks_values or rules.checks or rules.required):
+            return
+        entries = self._local(base, field)
+        with self._unless_empty(field, rules, entries, spot):
+            for check in rules.checks:
+                self._check(check, entries, entries, spot, field.governance)
+            if not (checks_keys or checks_values):
+                return
+            key = self._names.fresh("key")
+            each = spot.each(key)
+            outer, self._out = self._out, self._names.fresh("found")
+            self._writer.line(f"{self._out}: list[{self._rt('Violation')}] | None = None")
+            with self._block(f"for {key} in {entries}:"):
+                if checks_keys:
+                    with self._unless_zero(keys, field.key, key):
+                        self._element(keys, None, field.key, key, each, for_key=True, field=field)
+                if checks_values:
+                    value = self._names.fresh("value")
+                    self._writer.line(f"{value} = {entries}[{key}]")
+                    with self._unless_zero(values, field.value, value):
+                        self._element(values, child, field.value, value, each, field=field)
+            found, self._out = self._out, outer
+            # Maps have no order of their own: violations are sorted by key so that equal input gives equal output.
+            with self._writer.block(f"if {found} is not None:"):
+                self._writer.line(f"{outer} = {self._rt('add_entries')}({outer}, {found}, {len(spot.subscripts)})")
+
+    @contextmanager
+    def _unless_empty(self, field: ir.Field, rules: ir.ValueRules, values: str, spot: Spot) -> Iterator[None]:
+        """The rules of a list or map, where it is not empty although it must not be, or need not be checked."""
+        if rules.required:
+            with self._writer.block(f"if not {values}:{_comment(rules.place, 'required')}"):
+                self._required(rules, field, spot, values)
+            if rules.checks or rules.items or rules.keys or rules.values or field.is_message:
+                with self._block("else:"):
+                    mark = self._writer.size
+                    yield
+                    if self._writer.size == mark:
+                        self._writer.line("pass")
+            else:
+                yield
+        elif rules.ignore == "if_zero_value" and rules.checks:
+            with self._block(f"if {values}:"):
+                yield
+        else:
+            yield
+
+    @contextmanager
+    def _unless_zero(self, rules: ir.ValueRules, field: ir.Field, value: str) -> Iterator[None]:
+        """The rules of an element, unless they do not apply to zero values. Messages are never zero here."""
+        if rules.ignore != "if_zero_value" or field.type in ir.MESSAGE_TYPES:
+            yield
+            return
+        zero = f"{self._rt('is_zero')}({value})"
+        with self._block(f"if not {zero}:" if field.type in ir.FLOAT_TYPES else f"if {value}:"):
+            yield
+
+    # -- values
+
+    def _element(
+        self,
+        rules: ir.ValueRules,
+        child: str | None,
+        part: ir.Field,
+        value: str,
+        spot: Spot,
+        *,
+        for_key: bool = False,
+        field: ir.Field | None = None,
+    ) -> None:
+        """The checks of one value, then the message in it. ``field`` is the map that an entry's ``part`` is from."""
+        this = value
+        if rules.checks and part.type in ir.MESSAGE_TYPES:
+            this = self._represented(part, value, rules)
+        governed = (field or part).governance
+        for check in rules.checks:
+            self._check(check, this, value, spot, governed, for_key=for_key)
+        if child is None:
+            return
+        if self._validators.inlines(child, self._depth):
+            self._depth += 1
+            self._message(self._validators.schema.messages[child], value, spot)
+            self._depth -= 1
+        else:
+            found = self._names.fresh("inner")
+            self._writer.line(f"{found} = {self._validators.function(child)}({value})")
+            with self._writer.block(f"if {found} is not None:"):
+                place = f"{self._module.path_code(spot.path)}, {_tuple(spot.subscripts)}, {self._root.full_name!r}"
+                self._writer.line(f"{self._out} = {self._rt('nest')}({self._out}, {found}, {place})")
+
+    def _represented(self, part: ir.Field, value: str, rules: ir.ValueRules) -> str:
+        """``this`` as CEL sees the message in ``value``: nanoseconds for moments and durations, wrapped values bare."""
+        if not any(check.program is not None for check in rules.checks):
+            return value
+        if part.message in ("google.protobuf.Timestamp", "google.protobuf.Duration"):
+            name = self._names.fresh(f"{value}_ns")
+            self._writer.line(f"{name} = {value}.seconds * 1000000000 + {value}.nanos")
+            return name
+        if part.message in ir.WRAPPERS:
+            name = self._names.fresh(f"{value}_value")
+            self._writer.line(f"{name} = {value}.value")
+            return name
+        self._messages.add(value)
+        return value
+
+    # -- checks
+
+    def _check(
+        self,
+        check: ir.Check,
+        this: str,
+        value: str,
+        spot: Spot,
+        governed: ir.Governance,
+        *,
+        for_key: bool = False,
+    ) -> None:
+        """One rule: at most one violation."""
+        comment = _comment(check.place, check.rule_path or check.rule_id)
+        if check.program is None:
+            with self._writer.block(f"if {_native_condition(check, this)}:{comment}"):
+                self._add_check(check, check.message, spot, value, governed, for_key)
+            return
+        reduced = as_check(check.program)
+        if reduced is None:
+            text = self._names.fresh("text")
+            emitted = emit(check.program, this=this, scope=self, now=self._now(check.program))
+            self._writer.lines(emitted.prelude)
+            self._writer.line(f"{text} = {emitted.code}{comment}")
+            with self._writer.block(f"if {text}:"):
+                self._add_check(check, "", spot, value, governed, for_key, text=text)
+            return
+        with ExitStack() as blocks:
+            for place, branch in enumerate(reduced.branches):
+                condition = emit_condition(branch.condition, this=this, scope=self, now=self._now(check.program))
+                if place and condition.prelude:
+                    # Statements cannot stand between `if` and `elif`.
+                    blocks.enter_context(self._block("else:"))
+                self._writer.lines(condition.prelude)
+                word = "elif" if place and not condition.prelude else "if"
+                with self._writer.block(f"{word} {condition.code}:{'' if place else comment}"):
+                    message = check.message if branch.message is None else branch.message
+                    self._add_check(check, message, spot, value, governed, for_key)
+
+    def _now(self, program: Program) -> str | None:
+        return f"{self._rt('now')}()" if program.uses_now else None
+
+    def _add_check(
+        self,
+        check: ir.Check,
+        message: str,
+        spot: Spot,
+        value: str,
+        governed: ir.Governance,
+        for_key: bool,
+        text: str | None = None,
+    ) -> None:
+        rule = self._module.rule(
+            self._root.full_name, spot.path, check.rule_id, message, check.rule_path, governed=governed,
+            extension=check.extension, rule_text=check.source, for_key=for_key,
+        )  # fmt: skip
+        self._line_add(rule, value, spot, text)
+
+    def _required(self, rules: ir.ValueRules, field: ir.Field, spot: Spot, value: str) -> None:
+        rule_path = f"{rules.rule_prefix}required"
+        self._add("required", "value is required", rule_path, spot, value, field.governance)
+
+    def _add(
+        self, rule_id: str, message: str, rule_path: str, spot: Spot, value: str,
+        governed: ir.Governance | None = None,
+    ) -> None:  # fmt: skip
+        rule = self._module.rule(self._root.full_name, spot.path, rule_id, message, rule_path, governed=governed)
+        self._line_add(rule, value, spot)
+
+    def _line_add(self, rule: str, value: str, spot: Spot, text: str | None = None) -> None:
+        arguments = [self._out, rule]
+        if value != "None" or spot.subscripts or text:
+            arguments.append(value)
+        if spot.subscripts or text:
+            arguments.append(_tuple(spot.subscripts))
+        if text:
+            arguments.append(text)
+        self._writer.line(f"{self._out} = {self._rt('add')}({', '.join(arguments)})")
+
+    # -- variables
+
+    def _local(self, base: str, field: ir.Field, suffix: str = "") -> str:
+        """A local variable that holds the field's value; read once in a block."""
+        key = (base, field.name + suffix)
+        for scope in reversed(self._cached):
+            if key in scope:
+                return scope[key]
+        name = self._names.fresh(snake(field.name))
+        self._writer.line(f"{name} = {attribute(base, field.name)}{suffix}")
+        self._cached[-1][key] = name
+        return name
+
+    @contextmanager
+    def _block(self, head: str) -> Iterator[None]:
+        """A block of code whose locals are forgotten at its end."""
+        with self._writer.block(head):
+            self._cached.append({})
+            try:
+                yield
+            finally:
+                self._cached.pop()
+
+    def _rt(self, name: str) -> str:
+        return self._module.runtime(name)
+
+    # -- the CEL emitter's Scope
+
+    def read(self, base: str, message: str, field: FieldRef) -> str:
+        """Code that reads a field: a local, where ``base`` is a message of this function and the value a scalar."""
+        if base in self._messages and field.cardinality == "singular" and field.wire != "message":
+            return self._local(base, self._validators.schema.messages[message].field(field.name))
+        return attribute(base, field.name)
+
+    def has(self, base: str, message: str, field: FieldRef) -> str:
+        """Code of CEL's ``has()``: presence, or a value that is not zero, or a list or map that is not empty."""
+        return self._is_set(self._validators.schema.messages[message].field(field.name), base)
+
+    def constant(self, value_code: str, hint: str) -> str:
+        """A module-level constant."""
+        return self._module.constant(value_code, hint)
+
+    def runtime(self, name: str) -> str:
+        """Code for a helper of the private runtime module."""
+        return self._rt(name)
+
+    def temp(self, hint: str) -> str:
+        """A fresh local name."""
+        return self._names.fresh(hint)
+
+
+def _native_condition(check: ir.Check, this: str) -> str:
+    values = ", ".join(repr(value) for value in check.values)
+    match check.native:
+        case "enum_defined_only":
+            return f"{this} not in {{{values}}}"
+        case "any_in":
+            return f"{this}.type_url not in {{{values}}}"
+        case _:
+            return f"{this}.type_url in {{{values}}}"
+
+
+def _comment(place: ir.Place, what: str) -> str:
+    if not place.line:
+        return f"  # {what}" if what.isprintable() and len(what) < 60 else ""
+    short = what if what.isprintable() and len(what) < 60 else "cel"
+    return f"  # {place.file.rpartition('/')[2]}:{place.line}  {short}"
+
+
+def _singular_name(plural: str) -> str:
+    """``entities`` -> ``entity``, ``tags`` -> ``tag``: a name for one item."""
+    if plural.endswith("ies") and len(plural) > 4:
+        return f"{snake(plural[:-3])}y"
+    if plural.endswith("s") and not plural.endswith("ss") and len(plural) > 2:
+        return snake(plural[:-1])
+    return f"{snake(plural)}_item"
+
+
+def _tuple(parts: Sequence[str]) -> str:
+    return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"

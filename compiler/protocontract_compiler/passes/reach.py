@@ -1,0 +1,45 @@
+"""Which messages a message reaches, and which of them have work of a kind to do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from protocontract_compiler import ir
+
+
+def children(message: ir.Message) -> list[str]:
+    """Full names of the messages in a message's fields, in order of declaration, each once."""
+    return list(dict.fromkeys(name for field in message.fields if (name := field.element_message) is not None))
+
+
+def with_work(schema: ir.Schema, has_work: Callable[[ir.Message], bool]) -> frozenset[str]:
+    """Messages that have work themselves or reach a message that has."""
+    parents: dict[str, set[str]] = {}
+    for message in schema.messages.values():
+        for child in children(message):
+            parents.setdefault(child, set()).add(message.full_name)
+    found = {message.full_name for message in schema.messages.values() if has_work(message)}
+    waiting = list(found)
+    while waiting:
+        for parent in parents.get(waiting.pop(), ()):
+            if parent not in found:
+                found.add(parent)
+                waiting.append(parent)
+    return frozenset(found)
+
+
+def recursive(schema: ir.Schema) -> frozenset[str]:
+    """Messages that can contain themselves, directly or through others."""
+    found: set[str] = set()
+    for name in schema.messages:
+        seen: set[str] = set()
+        waiting = children(schema.messages[name])
+        while waiting:
+            child = waiting.pop()
+            if child == name:
+                found.add(name)
+                break
+            if child not in seen and child in schema.messages:
+                seen.add(child)
+                waiting.extend(children(schema.messages[child]))
+    return frozenset(found)
