@@ -1,0 +1,232 @@
+"""The one place that knows kafka-python: its types, its errors, and what it gets wrong.
+
+The guard is written against the small protocols below, which ``protocontract.kafka.memory`` keeps as well.
+"""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
+
+from protocontract.violations import MissingExtra
+
+try:
+    with warnings.catch_warnings():
+        # kafka-python 3.0.12 reads its schemas in a way that Python 3.11 and 3.12 call deprecated.
+        warnings.simplefilter("ignore", DeprecationWarning)
+        import kafka  # type: ignore[import-untyped]  # kafka-python ships no types
+        import kafka.errors as _errors  # type: ignore[import-untyped]
+        from kafka.codec import has_lz4, has_snappy, has_zstd  # type: ignore[import-untyped]
+        from kafka.structs import OffsetAndMetadata as _OffsetAndMetadata  # type: ignore[import-untyped]
+except ImportError as error:
+    raise MissingExtra("protocontract.kafka", "kafka-python", "kafka") from error
+
+errors: Final[Any] = _errors
+
+#: ``poll(max_records=...)`` of this size never leaves a partition half consumed. A partition that is paused half
+#: consumed never delivers again in kafka-python 3.0.12; so the guard takes all and keeps the buffer itself.
+UNBOUNDED: Final = 2**31 - 1
+
+
+if TYPE_CHECKING:
+
+    class TopicPartition(NamedTuple):
+        """One partition of one topic."""
+
+        topic: str
+        partition: int
+
+else:  # The client refuses tuples of any other class than its own.
+    from kafka.structs import TopicPartition
+
+
+class Fetched(Protocol):
+    """A record as ``KafkaConsumer.poll`` returns it, without deserializers. Times are milliseconds since 1970."""
+
+    @property
+    def topic(self) -> str: ...
+    @property
+    def partition(self) -> int: ...
+    @property
+    def offset(self) -> int: ...
+    @property
+    def leader_epoch(self) -> int | None: ...
+    @property
+    def timestamp(self) -> int: ...
+    @property
+    def timestamp_type(self) -> int: ...
+    @property
+    def key(self) -> bytes | None: ...
+    @property
+    def value(self) -> bytes | None: ...
+    @property
+    def headers(self) -> Sequence[tuple[str, bytes | None]]: ...
+
+
+class Future(Protocol):
+    """What ``send`` and ``commit_async`` return. Callbacks may run on a thread of the client's."""
+
+    def add_callback(self, f: Callable[[Any], object]) -> object: ...
+    def add_errback(self, f: Callable[[Any], object]) -> object: ...
+
+
+class Membership(Protocol):
+    """The part of ``group_metadata()`` that identifies a member within a generation."""
+
+    @property
+    def generation_id(self) -> int: ...
+    @property
+    def member_id(self) -> str: ...
+
+
+class Consumer(Protocol):
+    """What the guard uses of ``kafka.KafkaConsumer``."""
+
+    config: dict[str, Any]
+
+    def subscribe(self, topics: Iterable[str] = ..., pattern: str | None = ..., listener: Any = ...) -> None: ...
+    def subscription(self) -> set[str] | None: ...
+    def assignment(self) -> set[TopicPartition]: ...
+    def poll(self, timeout_ms: int = ..., max_records: int | None = ...) -> Mapping[TopicPartition, Sequence[Fetched]]: ...
+    def position(self, partition: TopicPartition, timeout_ms: int | None = ...) -> int | None: ...
+    def committed(self, partition: TopicPartition, metadata: bool = ..., timeout_ms: int | None = ...) -> Any: ...
+    def commit(self, offsets: Any = ..., timeout_ms: int | None = ...) -> object: ...
+    def commit_async(self, offsets: Any = ..., callback: Any = ...) -> Future: ...
+    def group_metadata(self) -> Membership: ...
+    def pause(self, *partitions: TopicPartition) -> None: ...
+    def resume(self, *partitions: TopicPartition) -> None: ...
+    def paused(self) -> set[TopicPartition]: ...
+    def seek(self, partition: TopicPartition, offset: int) -> None: ...
+    def seek_to_beginning(self, *partitions: TopicPartition) -> None: ...
+    def highwater(self, partition: Any) -> int | None: ...
+    def end_offsets(self, partitions: Iterable[TopicPartition], timeout_ms: int | None = ...) -> dict[TopicPartition, int]: ...
+    def beginning_offsets(self, partitions: Iterable[TopicPartition], timeout_ms: int | None = ...) -> dict[TopicPartition, int]: ...
+    def partitions_for_topic(self, topic: str) -> set[int]: ...
+    def close(self, autocommit: bool = ..., timeout_ms: int | None = ...) -> None: ...
+
+
+class Producer(Protocol):
+    """What the guard uses of ``kafka.KafkaProducer``."""
+
+    def send(
+        self,
+        topic: str,
+        value: bytes | None = ...,
+        key: bytes | None = ...,
+        headers: list[tuple[str, bytes]] | None = ...,
+        partition: int | None = ...,
+        timestamp_ms: int | None = ...,
+    ) -> Future: ...
+    def partitions_for(self, topic: str) -> set[int] | None: ...
+    def flush(self, timeout: float | None = ...) -> object: ...
+    def close(self, timeout: float | None = ...) -> object: ...
+
+
+ProducerFactory = Callable[[], Producer]
+
+
+def offset_to_commit(offset: int, leader_epoch: int = -1) -> Any:
+    """An offset as the client commits it. The leader epoch lets the next owner notice a truncated log."""
+    return _OffsetAndMetadata(offset, "", leader_epoch)
+
+
+def missing_codecs() -> list[str]:
+    """Compressions that this installation cannot read. A batch written with one of them stops the guard."""
+    present = {"lz4": has_lz4, "snappy": has_snappy, "zstd": has_zstd}
+    return sorted(name for name, has in present.items() if not has())
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Producers of the guard's own
+
+#: Short enough that a dead broker is noticed, and that the polling thread (where ``send`` waits for metadata) does not
+#: hang: kafka-python would wait 60 s for metadata and 120 s for an acknowledgement.
+PRODUCER_DEFAULTS: Final[Mapping[str, Any]] = {
+    "acks": "all",
+    "max_block_ms": 5_000,
+    "request_timeout_ms": 10_000,
+    "delivery_timeout_ms": 30_000,
+    "bootstrap_timeout_ms": 5_000,
+    "allow_auto_create_topics": False,
+    # The broker's limit counts, not the client's default of 1 MiB: what the source topic carried must pass.
+    "max_request_size": 2**31 - 1,
+}
+
+#: What a producer needs of a consumer's configuration to reach the same cluster in the same way.
+_SHARED_CONFIG: Final = ("bootstrap_servers", "security_protocol", "ssl_", "sasl_", "proxy_url", "client_dns_lookup",
+                         "api_version", "socket_options")
+
+
+def producer_factory(config: Mapping[str, Any]) -> ProducerFactory:
+    """Producers from a kafka-python configuration, with the guard's defaults for what it leaves open.
+
+    Raises ValueError for a configuration that would lose records.
+    """
+    if config.get("acks", "all") not in ("all", -1):
+        raise ValueError("a producer with `acks` below \"all\" can lose records; leave `acks` out")
+    if config.get("key_serializer") or config.get("value_serializer"):
+        raise ValueError("records are copied byte for byte; leave `key_serializer` and `value_serializer` out")
+    if config.get("transactional_id"):
+        raise ValueError("the guard opens no transaction; leave `transactional_id` out")
+    merged = {**PRODUCER_DEFAULTS, **config}
+    keep_payloads_out_of_logs()
+
+    def build() -> Producer:
+        return cast(Producer, kafka.KafkaProducer(**merged))
+
+    return build
+
+
+def consumer_connection(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The part of a consumer's configuration with which a producer reaches the same cluster."""
+    return {
+        name: value
+        for name, value in config.items()
+        if name.startswith(_SHARED_CONFIG) and value is not None
+    }
+
+
+class _NoPayloads(logging.Filter):
+    """kafka-python logs key, value and headers of every record it sends at DEBUG."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        return not (record.levelno == logging.DEBUG and "Sending (key=" in str(record.msg))
+
+
+_NO_PAYLOADS: Final = _NoPayloads()
+
+
+def keep_payloads_out_of_logs() -> None:
+    """Silence the one line in which kafka-python writes payloads to its log. Repeating it changes nothing."""
+    logging.getLogger("kafka.producer.kafka").addFilter(_NO_PAYLOADS)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Errors, by what the guard does about them
+
+
+def is_retriable(error: BaseException) -> bool:
+    """Whether the client itself calls the error temporary."""
+    return isinstance(error, _errors.KafkaError) and bool(error.retriable)
+
+
+def is_too_large(error: BaseException) -> bool:
+    """Whether a record was refused for its size, by the client or by the broker."""
+    return isinstance(error, _errors.MessageSizeTooLargeError | _errors.RecordListTooLargeError)
+
+
+def is_forbidden(error: BaseException) -> bool:
+    """Whether rights are missing: waiting does not help, somebody has to grant them."""
+    return isinstance(error, _errors.AuthorizationError | _errors.SaslAuthenticationFailedError)
+
+
+def is_gap(error: BaseException) -> bool:
+    """Whether records are gone that should have been read: the guard stops and says so."""
+    return isinstance(error, _errors.OffsetOutOfRangeError | _errors.NoOffsetForPartitionError | _errors.LogTruncationError)
+
+
+def is_client_error(error: BaseException) -> bool:
+    """Whether the error is one of kafka-python's own."""
+    return isinstance(error, _errors.KafkaError)

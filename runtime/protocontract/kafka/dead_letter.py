@@ -1,0 +1,248 @@
+"""What a dead letter looks like: the source's bytes as they came, and headers that say why and from where.
+
+Key, value and headers of the source stay as they are. Ours are added behind them; a dead letter that was replayed and
+failed again keeps the position and the time of its first failure and gets each of our headers once. No header holds a
+value of the record.
+
+What kafka-python cannot send has a convention:
+
+- a header whose value is null is sent as ``b""``; ``protocontract.null_headers`` lists the places of these headers
+  among the source's, counted from 0;
+- a record with neither key nor value is sent with the value ``b""`` and the header ``protocontract.null: value``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from protocontract.kafka.client import Fetched
+from protocontract.kafka.record import PREFIX, record_id, timestamp_type
+from protocontract.violations import FieldElement, Rule, Violation
+
+if TYPE_CHECKING:
+    from protocontract.contract import Contract
+
+#: The headers of a dead letter. They are replaced, never repeated, when a replayed record fails again.
+TOPIC: Final = f"{PREFIX}topic"
+PARTITION: Final = f"{PREFIX}partition"
+OFFSET: Final = f"{PREFIX}offset"
+TIMESTAMP: Final = f"{PREFIX}timestamp"
+TIMESTAMP_TYPE: Final = f"{PREFIX}timestamp_type"
+GROUP: Final = f"{PREFIX}group"
+CLIENT: Final = f"{PREFIX}client"
+CONTRACT: Final = f"{PREFIX}contract"
+VERSION: Final = f"{PREFIX}version"
+FINGERPRINT: Final = f"{PREFIX}fingerprint"
+RULE_IDS: Final = f"{PREFIX}rule_ids"
+ERROR_CODES: Final = f"{PREFIX}error_codes"
+FIELD_PATHS: Final = f"{PREFIX}field_paths"
+ERROR_CLASS: Final = f"{PREFIX}error_class"
+VIOLATIONS: Final = f"{PREFIX}violations"
+REASON: Final = f"{PREFIX}reason"
+ATTEMPT: Final = f"{PREFIX}attempt"
+FIRST_FAILED_AT: Final = f"{PREFIX}first_failed_at"
+REPLAYS: Final = f"{PREFIX}replays"
+NULL: Final = f"{PREFIX}null"
+NULL_HEADERS: Final = f"{PREFIX}null_headers"
+TRUNCATED: Final = f"{PREFIX}truncated"
+ORIGINAL_SIZE: Final = f"{PREFIX}original_size"
+SHA256: Final = f"{PREFIX}sha256"
+#: Written on good records: the fingerprint of the contract that a guard has applied already.
+NORMALIZED: Final = f"{PREFIX}normalized"
+
+DEAD_LETTER_HEADERS: Final = frozenset({
+    TOPIC, PARTITION, OFFSET, TIMESTAMP, TIMESTAMP_TYPE, GROUP, CLIENT, CONTRACT, VERSION, FINGERPRINT, RULE_IDS,
+    ERROR_CODES, FIELD_PATHS, ERROR_CLASS, VIOLATIONS, REASON, ATTEMPT, FIRST_FAILED_AT, REPLAYS, NULL, NULL_HEADERS,
+    TRUNCATED, ORIGINAL_SIZE, SHA256,
+})
+
+#: Bounds of one record's headers: how many violations are listed, and how many bytes one header takes.
+MAX_LISTED: Final = 50
+MAX_HEADER: Final = 2_048
+MAX_REASON: Final = 1_024
+
+
+@dataclass(frozen=True, slots=True)
+class Letter:
+    """A record to be sent: to the dead-letter topic, or to a sink."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    headers: list[tuple[str, bytes]]
+    #: Milliseconds since 1970; None for the present.
+    timestamp: int | None = None
+
+    @property
+    def size(self) -> int:
+        """Bytes of key, value and headers."""
+        return (len(self.key or b"") + len(self.value or b"")
+                + sum(len(key) + len(value) for key, value in self.headers))
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """What is the same for all dead letters of a guard."""
+
+    group: str
+    client: str
+
+
+def dead_letter(
+    raw: Fetched,
+    topic: str,
+    contract: Contract[Any],
+    violations: Sequence[Violation],
+    provenance: Provenance,
+    *,
+    reason: str | None = None,
+    now: float,
+) -> Letter:
+    """The dead letter of a record. ``now`` is in seconds since 1970."""
+    before, kept, nulls = _split(raw.headers)
+    origin = record_id(raw)
+    again = TOPIC in before
+    attempt = _count(before.get(ATTEMPT)) + 1 if again else 1
+    value = raw.value
+    ours: list[tuple[str, bytes]] = [
+        (TOPIC, origin.topic.encode()),
+        (PARTITION, b"%d" % origin.partition),
+        (OFFSET, b"%d" % origin.offset),
+        (TIMESTAMP, _kept(before, TIMESTAMP, again) or str(raw.timestamp).encode()),
+        (TIMESTAMP_TYPE, _kept(before, TIMESTAMP_TYPE, again) or timestamp_type(raw).encode()),
+        (GROUP, _bounded(provenance.group)),
+        (CLIENT, _bounded(provenance.client)),
+        (CONTRACT, contract.full_name.encode()),
+        (VERSION, (contract.version or "").encode()),
+        (FINGERPRINT, contract.fingerprint.encode()),
+        (RULE_IDS, _joined(rule_label(violation) for violation in violations[:MAX_LISTED])),
+        (ERROR_CODES, _joined(f"{violation.code:#010x}" for violation in violations[:MAX_LISTED])),
+        (FIELD_PATHS, _joined(violation.redacted_path for violation in violations[:MAX_LISTED])),
+        (ERROR_CLASS, _joined(dict.fromkeys(error_class(violation) for violation in violations))),
+        (VIOLATIONS, b"%d" % len(violations)),
+        (ATTEMPT, b"%d" % attempt),
+        (FIRST_FAILED_AT, _kept(before, FIRST_FAILED_AT, again) or _moment(now)),
+        (REPLAYS, b"%d" % _count(before.get(REPLAYS) if again else None)),
+    ]
+    if reason is not None:
+        ours.append((REASON, _bounded(reason, MAX_REASON)))
+    if nulls:
+        ours.append((NULL_HEADERS, ",".join(map(str, nulls)).encode()))
+    if value is None and raw.key is None:
+        value = b""
+        ours.append((NULL, b"value"))
+    return Letter(topic, raw.key, value, kept + ours)
+
+
+def truncated(letter: Letter, size: int) -> Letter:
+    """The same dead letter with the first ``size`` bytes of its value, and the SHA-256 and size of the whole."""
+    if letter.value is None or any(key == TRUNCATED for key, _ in letter.headers):
+        # Already cut once: the digest stays that of the whole value.
+        return replace(letter, value=None if letter.value is None else letter.value[:size])
+    declared = [
+        (TRUNCATED, b"true"),
+        (ORIGINAL_SIZE, b"%d" % len(letter.value)),
+        (SHA256, hashlib.sha256(letter.value).hexdigest().encode()),
+    ]
+    return replace(letter, value=letter.value[:size], headers=letter.headers + declared)
+
+
+def sendable_headers(headers: Sequence[tuple[str, bytes | None]]) -> list[tuple[str, bytes]]:
+    """The source's headers for a good record: all as they came, null values by the convention above.
+
+    A dead letter that was replayed and is now good is a dead letter no longer: what said so goes.
+    """
+    if not headers:
+        return []
+    _, kept, nulls = _split(headers)
+    if nulls:
+        kept.append((NULL_HEADERS, ",".join(map(str, nulls)).encode()))
+    return kept
+
+
+def restored_headers(headers: Sequence[tuple[str, bytes | None]]) -> list[tuple[str, bytes | None]]:
+    """The source's headers as they were, from a dead letter or a sink record: nulls are nulls again."""
+    _, kept, nulls = _split(headers)
+    return [(key, None if place in nulls else value) for place, (key, value) in enumerate(kept)]
+
+
+def rule_label(violation: Violation) -> str:
+    """A rule's id for headers and metrics: as it is, or ``cel:<8 hex digits>`` where it is an expression or too long."""
+    rule_id = violation.rule_id
+    if rule_id and len(rule_id) <= 100 and rule_id.isascii() and not any(mark in rule_id for mark in " ,\n\t"):
+        return rule_id
+    return f"cel:{violation.code:08x}"
+
+
+def error_class(violation: Violation) -> str:
+    """``INPUT/IMMEDIATE``: where the violation comes from, and what ends it."""
+    return f"{violation.error_class.source}/{violation.error_class.remedy}"
+
+
+def own_violation(contract: Contract[Any], rule_id: str, message: str, field: str | None = None) -> Violation:
+    """A violation that the guard itself found, of the whole record or of one field. It never carries the value."""
+    path: tuple[FieldElement, ...] = ()
+    if field is not None:
+        described = contract.message_type.DESCRIPTOR.fields_by_name[field]
+        path = (FieldElement(described.number, described.name, described.type),)
+    return Violation(Rule(contract.full_name, path, rule_id, message))
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def _split(
+    headers: Sequence[tuple[str, bytes | None]],
+) -> tuple[dict[str, bytes], list[tuple[str, bytes]], list[int]]:
+    """Our earlier headers, the source's own in order with nulls as ``b""``, and the places of these nulls."""
+    before: dict[str, bytes] = {}
+    kept: list[tuple[str, bytes]] = []
+    nulls: list[int] = []
+    for key, value in headers or ():
+        if key in DEAD_LETTER_HEADERS:
+            if value is not None:
+                before[key] = value
+            continue
+        if value is None:
+            nulls.append(len(kept))
+            value = b""
+        kept.append((key, value))
+    for place in before.get(NULL_HEADERS, b"").split(b","):
+        # Places noted by an earlier guard, as far as they still fit.
+        if place.isdigit() and len(place) < 10 and int(place) < len(kept) and kept[int(place)][1] == b"":
+            nulls.append(int(place))
+    return before, kept, sorted(set(nulls))
+
+
+def _kept(before: dict[str, bytes], name: str, again: bool) -> bytes | None:
+    value = before.get(name) if again else None
+    return value if value is not None and len(value) <= 64 else None
+
+
+def _count(value: bytes | None) -> int:
+    return int(value) if value is not None and value.isdigit() and len(value) < 10 else 0
+
+
+def _joined(parts: Iterable[str]) -> bytes:
+    """Comma-separated, whole entries only, within the bound of one header."""
+    entries: list[bytes] = []
+    room = MAX_HEADER
+    for part in parts:
+        entry = part.encode("utf-8", "replace")
+        room -= len(entry) + 1
+        if room < 0:
+            break
+        entries.append(entry)
+    return b",".join(entries)
+
+
+def _bounded(text: str, size: int = 255) -> bytes:
+    return text.encode("utf-8", "replace")[:size].decode("utf-8", "ignore").encode()
+
+
+def _moment(now: float) -> bytes:
+    return datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z").encode()

@@ -1,0 +1,565 @@
+"""``Guard``: a Kafka consumer whose records keep their contract.
+
+Every record that is read ends in one of these ways, and in no other: its handler is done, its dead letter is
+acknowledged, it is a tombstone and passed over, or it stays uncommitted and is read again. At least once, in order.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeAlias, TypeVar, cast
+
+from google.protobuf.message import Message
+
+from protocontract.kafka import client
+from protocontract.kafka.client import Consumer, Fetched, ProducerFactory, TopicPartition
+from protocontract.kafka.dead_letter import Provenance, dead_letter, own_violation, rule_label
+from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
+from protocontract.kafka.judge import EncodingChoice, Judge
+from protocontract.kafka.outbox import Outbox, Sending, TooLarge
+from protocontract.kafka.record import Record
+from protocontract.kafka.source import Partition, Source
+from protocontract.kafka.stats import GuardStats
+from protocontract.violations import Violation
+
+if TYPE_CHECKING:
+    from protocontract.contract import Contract
+
+M = TypeVar("M", bound=Message)
+
+Tombstones: TypeAlias = Literal["skip", "deliver", "reject"]
+OnFailure: TypeAlias = Literal["stop", "dead_letter"]
+
+log: Final = logging.getLogger("protocontract.kafka")
+
+#: How long one poll waits for records: the longest time that ``stop`` goes unnoticed.
+POLL_MS: Final = 500
+#: Failures in a row after which missing rights are reported as an error: waiting does not grant them.
+FORBIDDEN_ATTEMPTS: Final = 5
+
+
+class Guard(Generic[M]):
+    """Wraps a ``KafkaConsumer`` and takes over its polling, its commits and its rebalance listener.
+
+    Use it as a context manager and iterate over it, or give ``run`` a handler. One thread. A handler call that takes
+    longer than the consumer's ``max_poll_interval_ms`` loses the partition: Kafka then gives it to another member, and
+    the record is handled there again.
+    """
+
+    def __init__(
+        self,
+        consumer: Any,
+        contract: Contract[M] | Mapping[str, Contract[Any]],
+        *,
+        dead_letters: Mapping[str, Any] | ProducerFactory | None = None,
+        dead_letter_topic: str | None = None,
+        encoding: EncodingChoice = "protobuf",
+        tombstones: Tombstones = "skip",
+        listener: Any = None,
+        too_large: TooLarge = "block",
+        backoff: tuple[float, float] = (0.1, 10.0),
+        max_pending: int = 1_000,
+        give_up_after: float | None = None,
+        grace: float = 10.0,
+        commit_every: float = 1.0,
+        stop_at_end: bool = False,
+        close_consumer: bool = True,
+    ) -> None:
+        """Check the set-up; nothing is sent or read before the guard is entered.
+
+        consumer: a subscribed (or assigned) ``KafkaConsumer`` with a group, without deserializers, with
+            ``enable_auto_commit=False`` and ``auto_offset_reset`` "earliest" or "none".
+        contract: the contract of all records, or one for each topic.
+        dead_letters: configuration of the producer of dead letters, or a function that makes such producers: one that
+            met a permanent error is replaced. Default: the consumer's own servers and security.
+        dead_letter_topic: default the contract's.
+        encoding: "protobuf", "confluent", "json"; "headers" decides by each record's ``__value_schema_id`` or
+            ``content-type`` header and falls back to protobuf; or a function of the record.
+        tombstones: what happens to records without a value: "skip" counts them, "deliver" gives records whose message
+            is None, "reject" dead-letters them.
+        listener: a rebalance listener of your own; it is called after the guard's.
+        too_large: a dead letter that its topic refuses for its size is tried for ever ("block"), or cut, with size and
+            SHA-256 of the whole in its headers ("truncate").
+        backoff: first and longest pause between tries to write a dead letter, in seconds.
+        max_pending: most dead letters on their way at once.
+        give_up_after: seconds after which a dead-letter topic that cannot be written is an error. Default: never;
+            missing rights are an error after a few tries in any case.
+        grace: seconds that closing waits for acknowledgements, and for the last commit.
+        commit_every: seconds between commits while a fetched batch is handled.
+        stop_at_end: end when everything is resolved that was in the topics when the guard started.
+        close_consumer: whether closing the guard closes the consumer, which leaves the group.
+
+        Raises GuardError naming what to change.
+        """
+        self._consumer = cast(Consumer, consumer)
+        self._check_consumer(self._consumer.config)
+        self._judge = Judge(contract, encoding)
+        if tombstones not in ("skip", "deliver", "reject"):
+            raise GuardError(f"tombstones: expected skip, deliver or reject, got {tombstones!r}")
+        if too_large not in ("block", "truncate"):
+            raise GuardError(f"too_large: expected block or truncate, got {too_large!r}")
+        self._tombstones = tombstones
+        self._dead_letter_topic = dead_letter_topic
+        for each in self._judge.contracts:
+            self._dead_letter_topic_of(each)
+        self._check_subscription()
+        self._give_up_after = give_up_after
+        self._grace = grace
+        self._commit_every = commit_every
+        self._stop_at_end = stop_at_end
+        self._close_consumer = close_consumer
+        #: What the guard counted.
+        self.stats = GuardStats()
+        self._source = Source(self._consumer, self.stats, listener=listener)
+        self._outbox = Outbox(self._producers(dead_letters), "dead letters", too_large=too_large, backoff=backoff,
+                              max_pending=max_pending)
+        #: The way to a sink, for the guard process.
+        self._sink: Outbox | None = None
+        self._provenance = Provenance(
+            str(self._consumer.config["group_id"]), str(self._consumer.config.get("client_id") or ""))
+        self._in_hand: Record[M] | None = None
+        self._ends: dict[TopicPartition, int] | None = None
+        self._others_checked = 0.0
+        self._started = False
+        self._closed = False
+        self._stopping = False
+        self._sink_failed = False
+        self._told_tombstone = False
+        self._due = 0.0
+        self._next_commit = 0.0
+        self._last_wait_poll = 0.0
+
+    # -- set-up
+
+    @staticmethod
+    def _check_consumer(config: Mapping[str, Any]) -> None:
+        for name in ("value_deserializer", "key_deserializer"):
+            if config.get(name) is not None:
+                raise GuardError(
+                    f"{name}: leave it out of the consumer; one that raises makes kafka-python loop on the record for "
+                    "ever, so the guard decodes raw bytes after the poll")
+        if config.get("enable_auto_commit", True):
+            raise GuardError("enable_auto_commit: set it to False; only the guard knows what may be committed")
+        if not config.get("group_id"):
+            raise GuardError("group_id: the consumer needs one; offsets are committed for it")
+        reset = config.get("auto_offset_reset")
+        if reset not in ("earliest", "none"):
+            raise GuardError(
+                f"auto_offset_reset: set it to \"earliest\" or \"none\"; {reset!r} loses what waits at the first start")
+
+    def _check_subscription(self) -> None:
+        topics = set(self._consumer.subscription() or ()) | {tp.topic for tp in self._consumer.assignment()}
+        for topic in sorted(topics):
+            contract = self._judge.contract_of(topic)
+            dead = self._dead_letter_topic_of(contract)
+            if dead in topics:
+                raise GuardError(f"dead_letter_topic: the consumer reads {dead} itself; its records would go round for ever")
+
+    def _dead_letter_topic_of(self, contract: Contract[Any]) -> str:
+        topic = self._dead_letter_topic or contract.dead_letter_topic
+        if not topic:
+            raise GuardError(f"dead_letter_topic: {contract.full_name} names none; give one")
+        return topic
+
+    def _producers(self, dead_letters: Mapping[str, Any] | ProducerFactory | None) -> ProducerFactory:
+        if callable(dead_letters):
+            return dead_letters
+        config = client.consumer_connection(self._consumer.config) if dead_letters is None else dead_letters
+        try:
+            return client.producer_factory(config)
+        except ValueError as error:
+            raise GuardError(f"dead_letters: {error}") from None
+
+    def start(self) -> None:
+        """Check that the dead-letter topics are there and take over the consumer. Entering the guard does it.
+
+        Raises GuardError.
+        """
+        if self._started:
+            return
+        if self._closed:
+            raise GuardError("the guard is closed; make a new one")
+        for topic in sorted({self._dead_letter_topic_of(contract) for contract in self._judge.contracts}):
+            error = self._outbox.check(topic)
+            if error is not None:
+                raise GuardError(
+                    f"dead_letter_topic: {topic} cannot be used ({type(error).__name__}); create it, or grant access")
+        missing = client.missing_codecs()
+        if missing:
+            log.info("compressed batches of these kinds would stop the guard: %s", ", ".join(missing))
+        if self._stop_at_end:
+            self._ends = self._find_ends()
+        self._source.start()
+        now = time.monotonic()
+        self._next_commit = now + self._commit_every
+        self._due = min(self._next_commit, self._source.keep_alive_at)
+        self._started = True
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Wait for what is on its way, commit what is resolved, leave the group. A record in hand stays unresolved."""
+        if self._closed:
+            return
+        self._closed = True
+        self._stopping = True
+        deadline = time.monotonic() + self._grace
+        try:
+            if self._started:
+                self._drain(deadline)
+        finally:
+            left = max(1.0, deadline - time.monotonic())
+            self._outbox.close(left)
+            if self._close_consumer:
+                self._source.close(left)
+            elif self._started:
+                self._source.commit_now(left)
+        if self.unacknowledged:
+            log.warning("%d letters are not acknowledged; their records are uncommitted and will be read again",
+                        self.unacknowledged)
+
+    def _drain(self, deadline: float) -> None:
+        """Wait until every letter is acknowledged or the time is over."""
+        while self.unacknowledged and time.monotonic() < deadline:
+            self._settle()
+            if self._sink_failed:
+                # What the sink did not take is read again by the next process.
+                return
+            if self.unacknowledged:
+                self._outbox_in_need.wait(0.05)
+
+    # -- state
+
+    @property
+    def blocked(self) -> str | None:
+        """Why nothing is delivered at present: the dead-letter topic (or the sink) cannot be written. Else None."""
+        return self._outbox.blocked or (self._sink.blocked if self._sink else None)
+
+    @property
+    def unacknowledged(self) -> int:
+        """Letters that the broker has not acknowledged yet."""
+        return self._outbox.pending + (self._sink.pending if self._sink else 0)
+
+    @property
+    def assignment(self) -> set[TopicPartition]:
+        """The partitions of this member."""
+        return set(self._source.partitions)
+
+    @property
+    def lag(self) -> int | None:
+        """Records of this member's partitions that are not resolved; None before the first fetch."""
+        return self._source.lag()
+
+    def stop(self) -> None:
+        """End the loop after the record in hand. May be called from a signal handler or another thread."""
+        self._stopping = True
+
+    @property
+    def stopping(self) -> bool:
+        """Whether ``stop`` was called."""
+        return self._stopping
+
+    def pause(self, *partitions: TopicPartition) -> None:
+        """Deliver nothing of these partitions until ``resume``. They stay with this member."""
+        self._source.pause(partitions)
+
+    def resume(self, *partitions: TopicPartition) -> None:
+        """Go on with partitions after ``pause``: with the record after the last one delivered."""
+        self._source.resume(partitions)
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        """Go on at another offset. What was fetched is dropped, and the committed offset may go back.
+
+        Raises GuardError where the partition is not this member's.
+        """
+        self._source.seek(partition, offset)
+
+    # -- reading
+
+    def __iter__(self) -> Iterator[Record[M]]:
+        """Valid records in the order of each partition. A record is finished when the loop comes back for the next."""
+        self.start()
+        left = self._in_hand
+        if left is not None and left._open and left.owned:
+            # The loop before this one was left with the record in hand: it comes again.
+            yield left
+            left.done()
+        for record in self._deliverable():
+            self._in_hand = record
+            yield record
+            if record._open:
+                record._open = False
+                self._finish(record)
+        self._in_hand = None
+
+    def run(
+        self,
+        handler: Callable[[M], object],
+        *,
+        retries: int = 0,
+        backoff: tuple[float, float] = (0.1, 30.0),
+        on_failure: OnFailure = "stop",
+    ) -> None:
+        """Give each message to ``handler`` until ``stop`` is called.
+
+        A handler that raises is called again up to ``retries`` times, after pauses that double from ``backoff[0]`` to
+        ``backoff[1]`` seconds; the guard stays in the group meanwhile. Then "stop" raises the handler's exception and
+        leaves the record uncommitted; "dead_letter" dead-letters the record (rule ``handler.failed``, with the
+        exception's class as reason) and goes on.
+        """
+        if on_failure not in ("stop", "dead_letter"):
+            raise GuardError(f"on_failure: expected stop or dead_letter, got {on_failure!r}")
+        for record in self:
+            pause = backoff[0]
+            for attempt in range(retries + 1):
+                try:
+                    handler(cast(M, record.message))
+                    break
+                except Exception as error:
+                    # Any exception of the handler's is a failed attempt: what it means is the caller's business.
+                    if attempt == retries:
+                        if on_failure == "stop":
+                            raise
+                        record._open = False
+                        self._reject(record, "handler.failed", type(error).__name__)
+                        break
+                self._pause_handling(record, pause)
+                pause = min(pause * 2, backoff[1])
+                if self._stopping or not record.owned:
+                    # Unresolved: whoever has the partition next begins with it.
+                    record._open = False
+                    break
+
+    def _pause_handling(self, record: Record[M], seconds: float) -> None:
+        """Wait as a member of the group, and on until a rebalance under way has decided about the record's partition."""
+        until = time.monotonic() + seconds
+        while not self._stopping:
+            left = until - time.monotonic()
+            if left > 0:
+                self._source.wait(min(left, 1.0))
+            elif record._partition.alive and not record.owned:
+                self._source.keep_alive()
+            else:
+                return
+
+    def _deliverable(self) -> Iterator[Record[M]]:
+        """Records for the user's code. Whoever takes one resolves it."""
+        source = self._source
+        while not self._stopping:
+            self._settle()
+            if self._must_wait():
+                self._wait()
+                continue
+            partition = source.ready()
+            if partition is not None:
+                yield from self._take_from(partition)
+                continue
+            if self._ends is not None and self._at_end():
+                return
+            source.poll(20 if self.unacknowledged else POLL_MS)
+
+    def _take_from(self, partition: Partition) -> Iterator[Record[M]]:
+        """The good records in a partition's buffer. What is bad goes to the outbox on the way."""
+        buffer, ledger, counts, stats = partition.buffer, partition.ledger, partition.stats, self.stats
+        take, judge, clock = ledger.take, self._judge.judge, time.monotonic
+        group_metadata, quiet = self._consumer.group_metadata, self._outbox.quiet
+        contract = self._judge.contract_of(partition.tp.topic)
+        generation, member_id = self._source.membership
+        while buffer:
+            member = group_metadata()
+            if member.generation_id != generation or member.member_id != member_id:
+                self._source.still_member()
+                return
+            if self._stopping or partition.held:
+                return
+            if clock() >= self._due:
+                self._keep_house()
+                return
+            if not quiet():
+                return
+            raw = buffer.popleft()
+            if not take(raw.offset):
+                continue
+            counts.consumed += 1
+            partition.epoch = -1 if raw.leader_epoch is None else raw.leader_epoch
+            if raw.value is None:
+                record = self._tombstone(partition, raw, contract)
+                if record is not None:
+                    yield record
+                elif self._must_wait():
+                    return
+                continue
+            outcome, own = judge(raw, contract)
+            stats.judged += 1
+            if outcome.unknown_fields:
+                stats.unknown_fields += 1
+            message = outcome.message
+            if message is None or own:
+                self._dead_letter(partition, raw, contract, (*outcome.violations, *own))
+                if self._must_wait():
+                    return
+                continue
+            stats.valid += 1
+            changes = outcome.changes
+            if changes:
+                stats.normalized += 1
+            if outcome.violations:
+                stats.warnings.update({rule_label(violation) for violation in outcome.violations})
+            yield Record(self, partition, raw, contract, message, changes)
+
+    def _tombstone(self, partition: Partition, raw: Fetched, contract: Contract[Any]) -> Record[M] | None:
+        if self._tombstones == "deliver":
+            return Record(self, partition, raw, contract, None, ())
+        if self._tombstones == "reject":
+            violation = own_violation(contract, "wire.tombstone", "a record without a value; expected a message")
+            self._dead_letter(partition, raw, contract, (violation,))
+            return None
+        if not self._told_tombstone:
+            self._told_tombstone = True
+            log.warning("records without a value are skipped and counted (tombstones=\"skip\"); first in %s:%d",
+                        raw.topic, raw.partition)
+        partition.ledger.resolve(raw.offset)
+        partition.stats.tombstones += 1
+        return None
+
+    # -- ends of a record
+
+    def _finish(self, record: Record[Any]) -> None:
+        partition = record._partition
+        if partition.alive and partition.ledger.resolve(record.raw.offset):
+            if record.raw.value is None:
+                partition.stats.tombstones += 1
+            else:
+                partition.stats.delivered += 1
+
+    def _reject(self, record: Record[Any], rule_id: str, reason: str) -> None:
+        violation = own_violation(record.contract, rule_id, "the handler did not accept the record")
+        self.stats.rejected += 1
+        self._dead_letter(record._partition, record.raw, record.contract, (violation,), reason=reason)
+
+    def _dead_letter(
+        self,
+        partition: Partition,
+        raw: Fetched,
+        contract: Contract[Any],
+        violations: tuple[Violation, ...],
+        reason: str | None = None,
+    ) -> None:
+        if not partition.alive:
+            # Its new owner reads it again and decides again.
+            return
+        self.stats.by_rule.update({rule_label(violation) for violation in violations})
+        letter = dead_letter(raw, self._dead_letter_topic_of(contract), contract, violations, self._provenance,
+                             reason=reason, now=time.time())
+        self._outbox.send(Sending(letter, partition, raw.offset, "dead_lettered"))
+
+    def _settle(self) -> None:
+        """Note what is acknowledged; try again what is due."""
+        if self._must_wait():
+            # Nothing is tried again for a partition that somebody else may have by now.
+            self._source.still_member()
+        for sending in self._outbox.settle():
+            self._acknowledged(sending)
+        self.stats.send_errors = self._outbox.counts.errors
+        self.stats.truncated = self._outbox.counts.truncated
+        sink = self._sink
+        if sink is None:
+            return
+        for sending in sink.settle():
+            self._acknowledged(sending)
+        self.stats.send_errors += sink.counts.errors
+        if sink.blocked is None:
+            self._sink_failed = False
+        elif not self._sink_failed:
+            # To send the failed record alone would put it behind its successors. Read again from the first one
+            # that is not through: some are written twice, all in order.
+            self._sink_failed = True
+            self._source.rewind()
+
+    def _acknowledged(self, sending: Sending) -> None:
+        partition = sending.partition
+        if partition.alive and partition.ledger.resolve(sending.offset):
+            counts = partition.stats
+            setattr(counts, sending.outcome, getattr(counts, sending.outcome) + 1)
+
+    # -- waiting
+
+    @property
+    def _outbox_in_need(self) -> Outbox:
+        sink = self._sink
+        if sink is not None and (sink.blocked or sink.full or not self._outbox.pending):
+            return sink
+        return self._outbox
+
+    def _must_wait(self) -> bool:
+        outbox, sink = self._outbox, self._sink
+        return (outbox.blocked is not None or outbox.full
+                or (sink is not None and (sink.blocked is not None or sink.full)))
+
+    def _wait(self) -> None:
+        """Nothing may be delivered now. Stay in the group, wait for an answer or for the next try."""
+        for outbox, error in ((self._outbox, DeadLetterError), (self._sink, SinkError)):
+            if outbox is None or outbox.blocked is None:
+                continue
+            if outbox.forbidden and outbox.attempts >= FORBIDDEN_ATTEMPTS:
+                raise error(f"{outbox.blocked}; grant the right to write, then start again: nothing is lost")
+            if self._give_up_after is not None and outbox.blocked_for >= self._give_up_after:
+                raise error(f"{outbox.blocked}; gave up after {self._give_up_after:g} s: nothing is lost")
+        self._outbox_in_need.wait(0.05)
+        now = time.monotonic()
+        if now - self._last_wait_poll >= 1.0:
+            self._source.keep_alive()
+            self._last_wait_poll = time.monotonic()
+
+    def _keep_house(self) -> None:
+        now = time.monotonic()
+        if now >= self._source.keep_alive_at:
+            self._source.keep_alive()
+            now = time.monotonic()
+        elif now >= self._next_commit:
+            self._source.commit()
+        if now >= self._next_commit:
+            self._next_commit = now + self._commit_every
+        self._due = min(self._next_commit, self._source.keep_alive_at)
+
+    # -- the end that was
+
+    def _find_ends(self) -> dict[TopicPartition, int]:
+        consumer = self._consumer
+        tps: Iterable[TopicPartition] = consumer.assignment()
+        topics = consumer.subscription()
+        if topics:
+            tps = [TopicPartition(topic, number) for topic in topics for number in consumer.partitions_for_topic(topic)]
+        ends = consumer.end_offsets(list(tps))
+        starts = consumer.beginning_offsets(list(tps))
+        return {tp: end for tp, end in ends.items() if end > starts.get(tp, 0)}
+
+    def _at_end(self) -> bool:
+        """Whether everything below the ends noted at the start is resolved, by this member or by others."""
+        ends = self._ends or {}
+        others: list[tuple[TopicPartition, int]] = []
+        for tp, end in ends.items():
+            partition = self._source.partitions.get(tp)
+            if partition is None:
+                others.append((tp, end))
+                continue
+            mark = partition.ledger.watermark
+            if mark is None or mark < end:
+                return False
+        if not others:
+            return True
+        now = time.monotonic()
+        if now - self._others_checked < 1.0:
+            return False
+        self._others_checked = now
+        return all((self._consumer.committed(tp, timeout_ms=5_000) or 0) >= end for tp, end in others)

@@ -1,0 +1,514 @@
+"""Reading: the poll loop that survives kafka-python, the buffers, the rebalances, the commits.
+
+What shapes it (all of it seen with kafka-python 3.0.12):
+
+- A partition that is paused half consumed never delivers again. So each poll takes everything and the buffer is ours,
+  bounded by the consumer's ``fetch_max_bytes`` for each broker.
+- An eager rebalance keeps position and pause flag of the partitions that come back. Their buffers are dropped when they
+  are revoked, so they are put back to the first record that nobody has taken.
+- Rebalance callbacks run on the client's own thread while ``poll`` waits. They make no blocking call.
+- ``assignment()`` still lists partitions after an eviction. Whoever owns them is told by generation and member id.
+- Only a poll of 100 ms or more completes a rejoin.
+- After an exception from decoding, the next poll may spin for ever.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterable
+from queue import SimpleQueue
+from typing import Any, Final
+
+from protocontract.kafka import client
+from protocontract.kafka.client import Consumer, Fetched, TopicPartition
+from protocontract.kafka.errors import GuardError, SourceError
+from protocontract.kafka.ledger import PartitionLedger
+from protocontract.kafka.stats import GuardStats, PartitionStats
+
+log: Final = logging.getLogger("protocontract.kafka")
+
+#: A rejoin needs a poll of at least this long.
+KEEP_ALIVE_MS: Final = 100
+#: Longest time between two polls while records are handled, so that other members need not wait for a rebalance.
+KEEP_ALIVE_SECONDS: Final = 10.0
+
+
+class Partition:
+    """One partition while this member has it: its books, what was fetched and not yet taken, its counts."""
+
+    __slots__ = ("alive", "buffer", "epoch", "generation", "held", "ledger", "owned", "sent", "stats", "tp")
+
+    def __init__(self, tp: TopicPartition, stats: PartitionStats) -> None:
+        self.tp = tp
+        self.stats = stats
+        self.ledger = PartitionLedger()
+        self.buffer: deque[Fetched] = deque()
+        #: Whether this member has the partition now.
+        self.owned = True
+        #: Whether acknowledgements that arrive still count here. False once somebody else may have the partition.
+        self.alive = True
+        #: Whether the user paused it.
+        self.held = False
+        #: The generation in which it was revoked.
+        self.generation = -1
+        #: The offset of the last commit that was sent, acknowledged or not.
+        self.sent = -1
+        #: Leader epoch of the last record taken.
+        self.epoch = -1
+
+    def abandon(self) -> None:
+        """It belongs to somebody else now: forget what was fetched, and whatever is still on its way."""
+        if self.alive:
+            self.alive = False
+            self.stats.consumed -= self.ledger.open
+            self.stats.abandoned += self.ledger.open
+        self.owned = False
+        self.buffer.clear()
+
+
+class Source:
+    """The consumer that a guard wraps."""
+
+    def __init__(
+        self,
+        consumer: Consumer,
+        stats: GuardStats,
+        *,
+        listener: Any = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.consumer = consumer
+        self.stats = stats
+        self.partitions: dict[TopicPartition, Partition] = {}
+        self._revoked: dict[TopicPartition, Partition] = {}
+        #: Partitions whose position in the client says nothing about what is resolved.
+        self._astray: set[TopicPartition] = set()
+        #: Partitions to be set to their committed offset before they are read.
+        self._restart: set[TopicPartition] = set()
+        self._listener = listener
+        self._clock = clock
+        self._holding = False
+        self._paused_here: set[TopicPartition] = set()
+        self._commits: SimpleQueue[tuple[dict[TopicPartition, int], BaseException | None]] = SimpleQueue()
+        self._broken: SourceError | None = None
+        self._membership: tuple[int, str] = (-1, "")
+        self._last_poll = clock()
+        self._retry_wait = 0.1
+        interval = consumer.config.get("max_poll_interval_ms") or 300_000
+        self._keep_alive_after = min(interval / 3000, KEEP_ALIVE_SECONDS)
+
+    # -- start and end
+
+    def start(self) -> None:
+        """Take over the subscription, with a listener of our own that calls the user's."""
+        if self._topics_are_subscribed():
+            pattern = getattr(getattr(self.consumer, "_subscription", None), "subscribed_pattern", None)
+            listener = _make_listener(self, self._listener)
+            if pattern is not None:
+                self.consumer.subscribe(pattern=pattern.pattern, listener=listener)
+            else:
+                self.consumer.subscribe(sorted(self.consumer.subscription() or ()), listener=listener)
+        for tp in self.consumer.assignment():
+            self._add(tp)
+        self._note_membership()
+
+    def _topics_are_subscribed(self) -> bool:
+        subscription = getattr(self.consumer, "_subscription", None)
+        auto = getattr(subscription, "partitions_auto_assigned", None)
+        if callable(auto):
+            # A subscription by pattern has no topics before the first poll.
+            return bool(auto())
+        return bool(self.consumer.subscription())
+
+    def close(self, timeout: float) -> None:
+        """Commit what is resolved, then leave the group."""
+        try:
+            self.commit_now(timeout)
+        finally:
+            self.consumer.close(autocommit=False, timeout_ms=max(1, int(timeout * 1000)))
+
+    # -- reading
+
+    def ready(self) -> Partition | None:
+        """A partition with records to take, or None."""
+        for partition in self.partitions.values():
+            if partition.buffer and not partition.held:
+                return partition
+        return None
+
+    @property
+    def buffered(self) -> int:
+        """How many records wait in our buffers."""
+        return sum(len(partition.buffer) for partition in self.partitions.values())
+
+    def poll(self, timeout_ms: int, *, hold: bool = False) -> None:
+        """Commit what is resolved, then fetch. With ``hold`` nothing is fetched: it only keeps the membership alive.
+
+        Raises SourceError when the source cannot be read further.
+        """
+        if self._broken is not None:
+            raise self._broken
+        self.commit()
+        self._hold(hold)
+        try:
+            fetched = self.consumer.poll(timeout_ms=timeout_ms, max_records=client.UNBOUNDED)
+        except Exception as error:
+            # Whatever it is, it came out of the client's internals; see _poll_failed for what may go on.
+            self._poll_failed(error)
+            return
+        finally:
+            self._last_poll = self._clock()
+        self._retry_wait = 0.1
+        self._note_membership()
+        for tp, records in fetched.items():
+            partition = self.partitions.get(tp)
+            if partition is None:
+                if tp not in self.consumer.assignment():
+                    continue
+                partition = self._add(tp)
+            partition.buffer.extend(records)
+        if self._restart:
+            self._restart_from_committed()
+        self._note_positions()
+
+    def keep_alive(self) -> None:
+        """Poll with everything paused, so that the group sees us and rebalances complete."""
+        self.poll(KEEP_ALIVE_MS, hold=True)
+
+    @property
+    def keep_alive_at(self) -> float:
+        """When the next keep-alive is due, on the clock given."""
+        return self._last_poll + self._keep_alive_after
+
+    def wait(self, seconds: float) -> None:
+        """Let time pass without reading, as a member of the group."""
+        until = self._clock() + seconds
+        while (left := until - self._clock()) > 0:
+            if left * 1000 < KEEP_ALIVE_MS:
+                time.sleep(left)
+            else:
+                self.poll(max(KEEP_ALIVE_MS, min(500, int(left * 1000))), hold=True)
+
+    def _hold(self, hold: bool) -> None:
+        """Pause every partition, or resume those that we paused. The user's own pauses stay."""
+        self._holding = hold
+        if hold:
+            running = set(self.partitions) - self.consumer.paused()
+            if running:
+                self.consumer.pause(*running)
+                self._paused_here |= running
+        else:
+            mine = {tp for tp in self._paused_here if tp in self.partitions and not self.partitions[tp].held}
+            mine -= self._restart
+            if mine:
+                self.consumer.resume(*mine)
+            self._paused_here &= self._restart
+        held = {tp for tp, partition in self.partitions.items() if partition.held}
+        if held:
+            self.consumer.pause(*held)
+
+    def _poll_failed(self, error: Exception) -> None:
+        """Wait and go on after what the client calls temporary; end the source after anything else."""
+        self.stats.poll_errors += 1
+        self._note_membership()
+        if client.is_retriable(error):
+            log.warning("poll failed (%s); trying again in %.1f s", type(error).__name__, self._retry_wait)
+            time.sleep(self._retry_wait)
+            self._retry_wait = min(self._retry_wait * 2, 5.0)
+            return
+        where = ", ".join(
+            f"{tp.topic}:{tp.partition} next {partition.ledger.next}"
+            for tp, partition in sorted(self.partitions.items())
+        )
+        kind = type(error).__name__
+        if client.is_gap(error):
+            what = f"records are missing from the source ({kind})"
+        elif client.is_forbidden(error):
+            what = f"rights are missing on the source ({kind})"
+        else:
+            what = f"the source cannot be read further ({kind})"
+        # The client's text may quote a record; its class does not.
+        self._broken = SourceError(f"{what}; nothing after the last finished record is committed; position: {where}")
+        log.error("%s", self._broken)
+        raise self._broken from (error if client.is_client_error(error) else None)
+
+    def _note_positions(self) -> None:
+        """Where a partition has nothing left to take, its books follow the client's position."""
+        for tp, partition in self.partitions.items():
+            if partition.buffer or tp in self._restart:
+                continue
+            position = self._position(tp)
+            if position is not None:
+                partition.ledger.read_to(position)
+
+    def _position(self, tp: TopicPartition) -> int | None:
+        try:
+            return self.consumer.position(tp, timeout_ms=100)
+        except (client.errors.KafkaError, KeyError):
+            # Not ours any more, or no position yet: it is looked up again after the next poll.
+            return None
+
+    # -- ownership
+
+    def _note_membership(self) -> None:
+        member = self.consumer.group_metadata()
+        self._membership = (member.generation_id, member.member_id)
+
+    @property
+    def membership(self) -> tuple[int, str]:
+        """Generation and member id as the last poll left them."""
+        return self._membership
+
+    def still_member(self) -> bool:
+        """Whether this is still the member of the last poll. If not, everything that was fetched is dropped."""
+        member = self.consumer.group_metadata()
+        if (member.generation_id, member.member_id) == self._membership:
+            return True
+        log.warning("this member is no longer in the group's generation; dropping %d records that others will read",
+                    self.buffered)
+        self.stats.losses += 1
+        for tp, partition in self.partitions.items():
+            partition.abandon()
+            # Where the client still holds a position for it, that position is past what we drop here.
+            self._astray.add(tp)
+        self.partitions.clear()
+        return False
+
+    def _add(self, tp: TopicPartition) -> Partition:
+        partition = self.partitions.get(tp)
+        if partition is None:
+            partition = self.partitions[tp] = Partition(tp, self.stats.of(tp))
+        return partition
+
+    def revoked(self, tps: Collection[TopicPartition]) -> None:
+        """A rebalance begins. No blocking call is allowed here; what is resolved was committed before the poll."""
+        self.stats.revocations += 1
+        generation = self._membership[0]
+        for tp in tps:
+            partition = self.partitions.pop(tp, None)
+            if partition is not None:
+                partition.owned = False
+                partition.buffer.clear()
+                partition.generation = generation
+                self._revoked[tp] = partition
+
+    def lost(self, tps: Collection[TopicPartition]) -> None:
+        """The membership is gone: others may have the partitions already."""
+        if any(tp in self.partitions or tp in self._revoked for tp in tps):
+            self.stats.losses += 1
+        for tp in tps:
+            for known in (self.partitions, self._revoked):
+                partition = known.pop(tp, None)
+                if partition is not None:
+                    partition.abandon()
+            # The client forgets the position too, and starts at the committed offset if it comes back.
+            self._astray.discard(tp)
+            self._paused_here.discard(tp)
+
+    def assigned(self, tps: Collection[TopicPartition]) -> None:
+        """A rebalance ends."""
+        generation = self.consumer.group_metadata().generation_id
+        for tp in tps:
+            partition = self._revoked.pop(tp, None)
+            if partition is None or generation != partition.generation + 1 or partition.ledger.next is None:
+                if partition is not None:
+                    partition.abandon()
+                    self._astray.add(tp)
+                partition = self._add(tp)
+                if tp in self._astray:
+                    # Nobody knows what another member did with it meanwhile: begin where the group says. That takes
+                    # a request, which has to wait until the poll is over.
+                    self._astray.discard(tp)
+                    self._restart.add(tp)
+            else:
+                # It was nobody else's: go on after the last record taken. Those taken before are in good hands.
+                partition.owned = True
+                self.partitions[tp] = partition
+                self.consumer.seek(tp, partition.ledger.next)
+            if self._holding or tp in self._restart:
+                self.consumer.pause(tp)
+                self._paused_here.add(tp)
+        for partition in self._revoked.values():
+            partition.abandon()
+        self._revoked.clear()
+
+    def _restart_from_committed(self) -> None:
+        for tp in sorted(self._restart):
+            partition = self.partitions.get(tp)
+            if partition is None:
+                self._restart.discard(tp)
+                continue
+            try:
+                committed = self.consumer.committed(tp, timeout_ms=5_000)
+                if committed is None:
+                    self.consumer.seek_to_beginning(tp)
+                else:
+                    self.consumer.seek(tp, committed)
+            except client.errors.KafkaError as error:
+                log.warning("no committed offset for %s:%d yet (%s)", tp.topic, tp.partition, type(error).__name__)
+                continue
+            partition.buffer.clear()
+            self._restart.discard(tp)
+            if not self._holding and tp in self._paused_here and not partition.held:
+                self._paused_here.discard(tp)
+                self.consumer.resume(tp)
+
+    # -- control by the user
+
+    def pause(self, tps: Iterable[TopicPartition]) -> None:
+        """Hand out nothing of these partitions until ``resume``."""
+        for tp in tps:
+            partition = self.partitions.get(tp)
+            if partition is not None:
+                partition.held = True
+                self.consumer.pause(tp)
+
+    def resume(self, tps: Iterable[TopicPartition]) -> None:
+        """End a ``pause``."""
+        for tp in tps:
+            partition = self.partitions.get(tp)
+            if partition is not None and partition.held:
+                partition.held = False
+                if not self._holding and tp not in self._restart:
+                    self.consumer.resume(tp)
+
+    def seek(self, tp: TopicPartition, offset: int) -> None:
+        """Read on at another offset. What is buffered or on its way is dropped; the committed offset may go back."""
+        partition = self.partitions.get(tp)
+        if partition is None:
+            raise GuardError(f"{tp.topic}:{tp.partition} is not assigned to this member")
+        self.consumer.seek(tp, offset)
+        held = partition.held
+        partition.abandon()
+        del self.partitions[tp]
+        fresh = self._add(tp)
+        fresh.held = held
+        fresh.ledger.begin(offset)
+        fresh.ledger.committed = None
+
+    def rewind(self) -> None:
+        """Read every partition again from its first unresolved record, as if it had never been taken."""
+        for tp, partition in list(self.partitions.items()):
+            mark = partition.ledger.watermark
+            if mark is None or (not partition.buffer and partition.ledger.open == 0):
+                continue
+            committed, held = partition.ledger.committed, partition.held
+            partition.abandon()
+            fresh = self.partitions[tp] = Partition(tp, partition.stats)
+            fresh.held = held
+            fresh.ledger.begin(mark)
+            fresh.ledger.committed = committed
+            self.consumer.seek(tp, mark)
+
+    # -- commits
+
+    def commit(self) -> None:
+        """Send what is resolved, without waiting. Answers are noted at the next call."""
+        self._note_commits()
+        offsets = self._to_commit()
+        if not offsets:
+            return
+        member = self.consumer.group_metadata()
+        if (member.generation_id, member.member_id) != self._membership:
+            return
+        sent = {tp: offset for tp, (offset, _) in offsets.items()}
+        future = self.consumer.commit_async(
+            {tp: client.offset_to_commit(offset, epoch) for tp, (offset, epoch) in offsets.items()},
+            callback=_ignore,
+        )
+        for tp, offset in sent.items():
+            self.partitions[tp].sent = offset
+        future.add_callback(lambda _: self._commits.put((sent, None)))
+        future.add_errback(lambda error: self._commits.put((sent, error)))
+
+    def commit_now(self, timeout: float) -> None:
+        """Commit what is resolved and wait for the answer, at most ``timeout`` seconds."""
+        self._note_commits()
+        for partition in self.partitions.values():
+            # A commit may still be on its way; sending its offset again is harmless.
+            partition.sent = -1
+        if not self.still_member():
+            return
+        self._note_positions()
+        offsets = self._to_commit()
+        if not offsets:
+            return
+        try:
+            self.consumer.commit(
+                {tp: client.offset_to_commit(offset, epoch) for tp, (offset, epoch) in offsets.items()},
+                timeout_ms=max(1, int(timeout * 1000)),
+            )
+        except client.errors.KafkaError as error:
+            # Not committed means read again, by us or by the next owner: nothing is lost.
+            self.stats.commit_errors += 1
+            log.warning("the last commit failed (%s); its records will be read again", type(error).__name__)
+        else:
+            for tp, (offset, _) in offsets.items():
+                self.partitions[tp].ledger.committed_to(offset)
+
+    def _to_commit(self) -> dict[TopicPartition, tuple[int, int]]:
+        found: dict[TopicPartition, tuple[int, int]] = {}
+        for tp, partition in self.partitions.items():
+            offset = partition.ledger.to_commit()
+            if offset is not None and offset != partition.sent:
+                found[tp] = (offset, partition.epoch)
+        return found
+
+    def _note_commits(self) -> None:
+        while not self._commits.empty():
+            sent, error = self._commits.get()
+            if error is not None:
+                self.stats.commit_errors += 1
+                log.info("a commit failed (%s); it is sent again", type(error).__name__)
+            for tp, offset in sent.items():
+                partition = self.partitions.get(tp)
+                if partition is None:
+                    continue
+                if error is None:
+                    partition.ledger.committed_to(offset)
+                elif partition.sent == offset:
+                    partition.sent = -1
+
+    def lag(self) -> int | None:
+        """Records of our partitions that are not resolved, as far as the last fetches told. None before the first."""
+        total: int | None = None
+        for tp, partition in self.partitions.items():
+            mark = partition.ledger.watermark
+            try:
+                high = self.consumer.highwater(tp)
+            except client.errors.KafkaError:
+                continue
+            if mark is not None and high is not None:
+                total = (total or 0) + max(0, high - mark)
+        return total
+
+
+def _ignore(_offsets: object, _answer: object) -> None:
+    """The client logs a failed commit at error level unless it is given a callback; we count and send again."""
+
+
+def _make_listener(source: Source, chained: Any) -> Any:
+    """The listener that the client calls: ours first where something is taken, the user's first where it is given."""
+    from kafka import ConsumerRebalanceListener  # type: ignore[import-untyped]
+
+    class Listener(ConsumerRebalanceListener):  # type: ignore[misc]  # an untyped base class
+        """Keeps the guard's books in step with the group."""
+
+        def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
+            source.revoked(revoked)
+            if chained is not None:
+                chained.on_partitions_revoked(revoked)
+
+        def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
+            source.lost(lost)
+            if chained is not None:
+                getattr(chained, "on_partitions_lost", chained.on_partitions_revoked)(lost)
+
+        def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
+            source.assigned(assigned)
+            if chained is not None:
+                chained.on_partitions_assigned(assigned)
+
+    return Listener()

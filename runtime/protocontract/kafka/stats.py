@@ -1,0 +1,136 @@
+"""What a guard counted. The books balance: every record taken is in exactly one of the outcomes, or still open."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
+from protocontract.kafka.client import TopicPartition
+
+
+@dataclass(slots=True)
+class PartitionStats:
+    """Counts of one partition. ``consumed == delivered + dead_lettered + tombstones + skipped + open``."""
+
+    #: Records that the guard began with and that were not taken away from it.
+    consumed: int = 0
+    #: Records whose handler is done (or whose copy in the sink is acknowledged).
+    delivered: int = 0
+    #: Records whose dead letter is acknowledged. Attempts are not counted here.
+    dead_lettered: int = 0
+    #: Records without a value that were skipped, delivered or passed on as such.
+    tombstones: int = 0
+    #: Records that were passed over for another declared reason.
+    skipped: int = 0
+    #: Records that were taken away before they were resolved: somebody else reads them again.
+    abandoned: int = 0
+
+    @property
+    def open(self) -> int:
+        """Records that are neither resolved nor taken away."""
+        return self.consumed - self.delivered - self.dead_lettered - self.tombstones - self.skipped
+
+
+@dataclass(slots=True)
+class GuardStats:
+    """Counts of a guard since it started. A process sees its own partitions only."""
+
+    partitions: dict[TopicPartition, PartitionStats] = field(default_factory=dict)
+    #: Records judged by their contract, and those of them that kept it.
+    judged: int = 0
+    valid: int = 0
+    #: Records of which a normalizer changed something.
+    normalized: int = 0
+    #: Records that carried fields which the contract does not know.
+    unknown_fields: int = 0
+    #: Records that the user's code rejected.
+    rejected: int = 0
+    #: Records by the rules they broke. One record counts once for each of its rules.
+    by_rule: Counter[str] = field(default_factory=Counter)
+    #: Violations that are only reported.
+    warnings: Counter[str] = field(default_factory=Counter)
+    #: Sends to the dead-letter topic (or the sink) that failed and were tried again.
+    send_errors: int = 0
+    #: Dead letters of which only the beginning fitted.
+    truncated: int = 0
+    commit_errors: int = 0
+    poll_errors: int = 0
+    revocations: int = 0
+    losses: int = 0
+
+    def of(self, partition: TopicPartition) -> PartitionStats:
+        """The counts of one partition."""
+        found = self.partitions.get(partition)
+        if found is None:
+            found = self.partitions[partition] = PartitionStats()
+        return found
+
+    def _sum(self, name: str) -> int:
+        return sum(getattr(counts, name) for counts in self.partitions.values())
+
+    @property
+    def consumed(self) -> int:
+        """Records that the guard began with and that were not taken away from it."""
+        return self._sum("consumed")
+
+    @property
+    def delivered(self) -> int:
+        """Records whose handler is done."""
+        return self._sum("delivered")
+
+    @property
+    def dead_lettered(self) -> int:
+        """Records whose dead letter is acknowledged."""
+        return self._sum("dead_lettered")
+
+    @property
+    def tombstones(self) -> int:
+        """Records without a value."""
+        return self._sum("tombstones")
+
+    @property
+    def skipped(self) -> int:
+        """Records that were passed over for a declared reason."""
+        return self._sum("skipped")
+
+    @property
+    def abandoned(self) -> int:
+        """Records that were taken away before they were resolved."""
+        return self._sum("abandoned")
+
+    @property
+    def open(self) -> int:
+        """Records that are neither resolved nor taken away."""
+        return self._sum("open")
+
+    @property
+    def compliance(self) -> float | None:
+        """Share of the judged records that keep their contract, 0 to 1. None before the first one."""
+        return self.valid / self.judged if self.judged else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for JSON."""
+        return {
+            "consumed": self.consumed,
+            "delivered": self.delivered,
+            "dead_lettered": self.dead_lettered,
+            "tombstones": self.tombstones,
+            "skipped": self.skipped,
+            "abandoned": self.abandoned,
+            "open": self.open,
+            "judged": self.judged,
+            "valid": self.valid,
+            "normalized": self.normalized,
+            "unknown_fields": self.unknown_fields,
+            "rejected": self.rejected,
+            "compliance": self.compliance,
+            "by_rule": dict(sorted(self.by_rule.items())),
+            "warnings": dict(sorted(self.warnings.items())),
+            "send_errors": self.send_errors,
+            "truncated": self.truncated,
+            "commit_errors": self.commit_errors,
+            "poll_errors": self.poll_errors,
+            "revocations": self.revocations,
+            "losses": self.losses,
+        }
