@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import lru_cache
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, cast
 
 from google.protobuf import json_format
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -90,7 +90,10 @@ def _reachable(descriptor: Descriptor) -> list[Descriptor]:
 
 
 def _validates_utf8(field: FieldDescriptor) -> bool:
-    file = FileDescriptorProto.FromString(field.containing_type.file.serialized_pb)
+    owner = field.containing_type
+    if owner is None:
+        return False
+    file = FileDescriptorProto.FromString(owner.file.serialized_pb)
     if file.syntax != "editions":
         return file.syntax == "proto3"
     for options in (field.GetOptions(), file.options):
@@ -119,9 +122,9 @@ def _all_text(message: Message) -> Refusal | None:
             if field.type == FieldDescriptor.TYPE_STRING:
                 if any(not isinstance(item, str) for item in (value if field.is_repeated else (value,))):
                     return _not_utf8()
-            elif field.type in (FieldDescriptor.TYPE_MESSAGE, FieldDescriptor.TYPE_GROUP):
-                if field.message_type.GetOptions().map_entry:
-                    key, inner = field.message_type.fields
+            elif (entry := field.message_type) is not None:
+                if entry.GetOptions().map_entry:
+                    key, inner = entry.fields
                     if key.type == FieldDescriptor.TYPE_STRING and any(not isinstance(item, str) for item in value):
                         return _not_utf8()
                     if inner.type == FieldDescriptor.TYPE_STRING:
@@ -180,7 +183,7 @@ def decode_json(
     scalars: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> M | Refusal:
     """The message in proto3 JSON, read strictly, or a Refusal (``RULE_IDS`` and scalar.*). See ``json_decoder``."""
-    decoder = _default_decoder(message_type) if not scalars else _decoder(message_type, scalars)
+    decoder = _decoder(message_type, scalars or _NO_OPTIONS)
     return decoder(raw)
 
 
@@ -196,11 +199,7 @@ def json_decoder(
     return JsonDecoder(message_type, scalars or {})
 
 
-@lru_cache(maxsize=1024)
-def _default_decoder(message_type: type[M]) -> JsonDecoder[M]:
-    return JsonDecoder(message_type, {})
-
-
+_NO_OPTIONS: Final[Mapping[str, Mapping[str, Any]]] = {}
 _DECODERS: Final[dict[tuple[type[Message], int], tuple[Mapping[str, Any], JsonDecoder[Any]]]] = {}
 
 
@@ -232,7 +231,7 @@ def encode(message: Message, encoding: str, *, schema: int | bytes | None = None
     if encoding == "confluent":
         if schema is None:
             raise ValueError("confluent needs a schema id or GUID")
-        return frame_prefix(message.DESCRIPTOR, schema) + _serialised(message)
+        return frame_prefix(cast("Descriptor", message.DESCRIPTOR), schema) + _serialised(message)
     if encoding == "json":
         try:
             written = json_format.MessageToJson(message, indent=None, sort_keys=True, ensure_ascii=False)

@@ -1,14 +1,14 @@
 """proto3 JSON into messages, strictly: every name once, every number exact or refused, nothing unknown dropped.
 
 Readers are built from descriptors, once for each message type, and fill a message in one pass. A refusal names the
-field by its path (field names, list positions, ``[*]`` for map keys) and never a value or a name that the sender made up.
+field by its path (field names, list positions, ``[*]`` for map keys) and never a value or a name of the sender's own.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any, Final, Generic, TypeAlias, TypeVar
+from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
 from google.protobuf import message_factory
 from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
@@ -58,8 +58,8 @@ _Entry: TypeAlias = tuple[str, "str | None", bool, _Read]
 """A field as its message sees it: name, oneof, whether null is one of its values, reader."""
 
 
-class _Stop(Exception):  # noqa: N818  (control flow of this module: never leaves it)
-    """A refusal on its way up; each level adds its part of the path."""
+class _Stop(Exception):
+    """A refusal on its way up; each level adds its part of the path. Never leaves this module."""
 
     def __init__(self, rule_id: str, message: str) -> None:
         super().__init__(rule_id)
@@ -84,9 +84,10 @@ class JsonDecoder(Generic[M]):
         """Raises OptionError where ``scalars`` names no field of the type or holds wrong options."""
         self._type = message_type
         self._messages: dict[Descriptor, _Read] = {}
-        self._options = {_field(message_type.DESCRIPTOR, name).full_name: _checked(name, options)
+        descriptor = cast("Descriptor", message_type.DESCRIPTOR)  # the stubs know of two kinds
+        self._options = {_field(descriptor, name).full_name: _checked(name, options)
                          for name, options in scalars.items()}
-        self._fill = self._reader(message_type.DESCRIPTOR)
+        self._fill = self._reader(descriptor)
 
     def __call__(self, raw: bytes | bytearray | memoryview | str | None) -> M | Refusal:
         """The message, or a Refusal."""
@@ -171,14 +172,15 @@ class JsonDecoder(Generic[M]):
     # -- fields
 
     def _field_reader(self, field: FieldDescriptor) -> _Read:
-        if field.message_type is not None and field.message_type.GetOptions().map_entry:
-            return self._map(field)
+        entry = field.message_type
+        if entry is not None and entry.GetOptions().map_entry:
+            return self._map(field, entry.fields_by_name["key"], entry.fields_by_name["value"])
         takes_null = _takes_null(field)
         if field.message_type is not None:
             fill = self._reader(field.message_type)
-            return _messages(field.name, fill, takes_null) if field.is_repeated else _message(field.name, fill, takes_null)
+            return (_messages if field.is_repeated else _message)(field.name, fill, takes_null)
         convert = self._converter(field)
-        return _scalars(field.name, convert, takes_null) if field.is_repeated else _scalar(field.name, convert, takes_null)
+        return (_scalars if field.is_repeated else _scalar)(field.name, convert, takes_null)
 
     def _converter(self, field: FieldDescriptor, options_of: FieldDescriptor | None = None) -> scalar.Convert:
         options = dict(self._options.get((options_of or field).full_name, {}))
@@ -191,8 +193,7 @@ class JsonDecoder(Generic[M]):
             raise OptionError("enum_aliases", f"{field.full_name} is no enum")
         return scalar.converter(type=_SCALARS[field.type], finite=finite, **options)
 
-    def _map(self, field: FieldDescriptor) -> _Read:
-        key_field, value_field = field.message_type.fields_by_name["key"], field.message_type.fields_by_name["value"]
+    def _map(self, field: FieldDescriptor, key_field: FieldDescriptor, value_field: FieldDescriptor) -> _Read:
         key_of = _map_key(key_field)
         name = field.name
         takes_null = _takes_null(value_field)
@@ -449,7 +450,7 @@ def _timestamp(message: Any, value: Json, depth: int) -> None:
 def _duration(message: Any, value: Json, depth: int) -> None:
     found = _DURATION.fullmatch(_text(value, "a duration"))
     if found is None:
-        raise _Stop("scalar.syntax", f"not a duration; expected seconds with at most nine digits and s, got {got(value)}")
+        raise _Stop("scalar.syntax", f"not a duration; expected seconds and s, at most nine digits, got {got(value)}")
     sign = -1 if found[1] else 1
     seconds, nanos = int(found[2]), int((found[3] or "").ljust(9, "0"))
     if seconds > _LONGEST_DURATION or (seconds == _LONGEST_DURATION and nanos):

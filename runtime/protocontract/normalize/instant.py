@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from protocontract.normalize import instant_zone
@@ -101,9 +101,9 @@ def normalizer(
     convert = rules.convert
     canonical = _CANONICAL
 
-    def unbounded(value: object) -> str | Refusal:
-        if value.__class__ is str and canonical(value):  # type: ignore[arg-type]
-            return value  # type: ignore[return-value]
+    def unbounded(value: Any) -> str | Refusal:
+        if value.__class__ is str and canonical(value):
+            return value
         return convert(value)
 
     if lower is None and upper is None:
@@ -202,8 +202,8 @@ class _Rules:
     def _epoch(self, number: Epoch, value: object) -> tuple[int, int] | Refusal:
         digits = self.epoch_digits
         if digits is None:
-            return Refusal("instant.ambiguous", "a bare number, which can be seconds, milliseconds, a compact date or a "
-                                                f"spreadsheet's day; expected a declared unit, got {describe(value)}")
+            return Refusal("instant.ambiguous", "a bare number: seconds, a compact date or a spreadsheet's day; "
+                                                f"expected a declared unit, got {describe(value)}")
         fraction = number.fraction
         if len(fraction) > digits:
             if not self._truncate:
@@ -231,7 +231,8 @@ class _Rules:
         leap = second == 60
         if leap and not self._leap:
             return syntax("second 60; expected 0 to 59", value)
-        local = _days(written.year, written.month, written.day) * _DAY + hour * 3600 + written.minute * 60 + second - leap
+        days = _days(written.year, written.month, written.day)
+        local = days * _DAY + hour * 3600 + written.minute * 60 + second - leap
         instant = self._utc(written, local, value)
         if isinstance(instant, Refusal):
             return instant
@@ -247,8 +248,8 @@ class _Rules:
                 if self._zone is not None:
                     return self._in_zone(self._zone, local, value)
                 if written.zone_offset is None:
-                    return Refusal("instant.zone", "a local time without a zone; expected an offset or a declared zone, "
-                                                   f"got {describe(value)}")
+                    return Refusal("instant.zone", "a local time without a zone; expected an offset or a declared "
+                                                   f"zone, got {describe(value)}")
                 return local - written.zone_offset
             if written.zone_offset not in (None, written.offset) and not written.vague:
                 return _disagrees(value)

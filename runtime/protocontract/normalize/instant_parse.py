@@ -130,8 +130,8 @@ def read(text: str, order: str | None) -> Written | Epoch | Refusal:
     return _Reader(folded, text).run(order)
 
 
-class _Stop(Exception):  # noqa: N818  (control flow of this module: never leaves it)
-    """Reading ends with a refusal."""
+class _Stop(Exception):
+    """Reading ends with a refusal. Control flow of this module: never leaves it."""
 
     def __init__(self, refusal: Refusal) -> None:
         super().__init__(refusal)
@@ -296,7 +296,7 @@ class _Reader:
         return str(hour % 12 + (12 if half == "p" else 0))
 
     def _part_of_day(self, hour: int, part: str) -> str:
-        """上午 and 下午 as CLDR prints them (12 to 11); 午前 and 午後 count from 0; the others by what they can mean."""
+        """上午 and 下午 as CLDR prints them (12 to 11), 午前 and 午後 from 0, the others by what they can mean."""
         if part in ("上午", "下午"):
             return self._half_day(hour, "a" if part == "上午" else "p")
         if part in ("午前", "午後"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from functools import lru_cache
-from importlib import resources
+from importlib import import_module, resources
 from zoneinfo import ZoneInfo
 
 DAY = 86_400
@@ -33,9 +33,7 @@ def names() -> frozenset[str]:
 
 def data_version() -> str:
     """The IANA release of the pinned zone data: ``2026f``."""
-    import tzdata
-
-    return str(tzdata.IANA_VERSION)
+    return str(import_module("tzdata").IANA_VERSION)
 
 
 @lru_cache(maxsize=1024)  # there are about 600 names: the cache cannot be flooded by data

@@ -201,8 +201,8 @@ class _Numbers:
             if found is not None:
                 return found
             if self.text and _EXPONENT.fullmatch(written):
-                return Refusal("scalar.syntax", f"an exponent, as left by a program that cut digits; expected {expected} "
-                                                f"in plain digits, got {got(value)}")
+                return Refusal("scalar.syntax", "an exponent, as left by a program that cut digits; expected "
+                                                f"{expected} in plain digits, got {got(value)}")
             return Refusal("scalar.syntax", f"not a number; expected {expected}, got {got(value)}")
         return Refusal("scalar.type", f"not a number; expected {expected}, got {got(value)}")
 
@@ -210,9 +210,9 @@ class _Numbers:
 def _integer(type_name: str, reader: _Numbers) -> Convert:
     low, high = INTEGERS[type_name]
 
-    def convert(value: Json) -> int | Refusal:
-        if value.__class__ is Number and len(value) < 19 and value.isdecimal():  # type: ignore[arg-type,union-attr]
-            number = int(value)  # type: ignore[arg-type]
+    def convert(value: Any) -> int | Refusal:
+        if value.__class__ is Number and len(value) < 19 and value.isdecimal():
+            number = int(value)
             if number <= high:
                 return number
         found = reader.match(value, type_name)
@@ -247,10 +247,7 @@ def _whole(found: re.Match[str]) -> int | None:
     shift += len(digits) - len(significant) - len(fraction or "")
     if shift < 0:
         return None
-    if len(significant) + shift > 25:
-        result = _TOO_LARGE
-    else:
-        result = int(significant) * 10**shift
+    result = _TOO_LARGE if len(significant) + shift > 25 else int(significant) * 10**shift
     return -result if sign == "-" else result
 
 
@@ -376,15 +373,16 @@ def _enum(reader: _Numbers, names: Mapping[str, int], defined_only: bool, requir
     integer = _integer("int32", reader)
 
     def convert(value: Json) -> str | int | Refusal:
-        number: int | Refusal | None = None
+        number: int | None = None
         if isinstance(value, str) and not isinstance(value, Number):
             number = names.get(reader.clean(value))
             if number is None and not _NUMERIC_TEXT.search(value):
                 return Refusal("scalar.enum", f"no name of the enum; expected one of {len(names)}, got {got(value)}")
         if number is None:
-            number = integer(value)
-            if isinstance(number, Refusal):
-                return number
+            written = integer(value)
+            if isinstance(written, Refusal):
+                return written
+            number = int(written)
         if required and number == 0:
             return Refusal("scalar.required", "the enum's zero value; expected a choice")
         name = by_number.get(number)
@@ -435,7 +433,7 @@ def _object(fields: Mapping[str, Convert]) -> Convert:
             return Refusal("scalar.type", f"not an object; expected fields, got {got(value)}")
         result: dict[str, Any] = {}
         seen: set[str] = set()
-        for key, item in value.pairs:
+        for key, _ in value.pairs:
             name = by_name.get(key, key)
             if name in seen:
                 return Refusal("scalar.duplicate", "a name that occurs twice; expected each field once")
@@ -443,7 +441,7 @@ def _object(fields: Mapping[str, Convert]) -> Convert:
         for key, item in value.pairs:
             name = by_name.get(key, "")
             if not name:
-                return Refusal("scalar.unknown_field", "a field that the message does not have; expected its own fields")
+                return Refusal("scalar.unknown_field", "a field that is not declared; expected declared ones")
             if item is None:
                 continue
             field = fields[name](item)

@@ -27,7 +27,7 @@ class Object:
         self.pairs: Final = pairs
 
 
-Json: TypeAlias = "None | bool | str | Number | list[Any] | Object"
+Json: TypeAlias = "bool | str | Number | list[Any] | Object | None"
 
 
 class NotJson(ValueError):

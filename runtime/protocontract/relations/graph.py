@@ -43,7 +43,8 @@ def checker(*, acyclic: bool = False, closed: bool = False) -> _Checker:
             found.extend(Refusal("graph.missing", "a parent that is no item; expected one of the list", at)
                          for at in missing)
         if acyclic:
-            found.extend(Refusal("graph.cycle", "an item that is among its own ancestors", at) for at in _closing(edges))
+            found.extend(Refusal("graph.cycle", "an item that is among its own ancestors", at)
+                         for at in _closing(edges))
         if not found:
             return None
         found.sort(key=_index)

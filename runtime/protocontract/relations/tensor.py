@@ -260,8 +260,8 @@ class _Axes:
         if known == 0 and count == 0:
             size = 0
         if size is None:
-            return Refusal("tensor.size", f"a number of elements that fits no size of dim {free[0]}; expected a multiple "
-                                          f"of {known}, got {count}")
+            return Refusal("tensor.size", f"a number of elements that fits no size of dim {free[0]}; expected a "
+                                          f"multiple of {known}, got {count}")
         return [size if known_size is None else known_size for known_size in sizes]
 
 

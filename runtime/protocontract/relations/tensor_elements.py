@@ -6,6 +6,7 @@ large enough to pay for it. Neither copies the tensor; both work in chunks.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import math
 import struct
@@ -220,9 +221,7 @@ def numpy() -> Any:
     """NumPy, or None where it is not installed."""
     if importlib.util.find_spec("numpy") is None:
         return None
-    import numpy as np
-
-    return np
+    return importlib.import_module("numpy")
 
 
 def norm(row: Sequence[Any]) -> float:
