@@ -1,0 +1,159 @@
+"""The front end's public face: ``CelCompiler`` and the types of ``this``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+from typing import Literal as Choice
+
+from google.protobuf import descriptor_pool
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.message import Message
+
+from protocontract_compiler.cel import values
+from protocontract_compiler.cel.checked import Tree
+from protocontract_compiler.cel.environment import Checker, Declaration
+from protocontract_compiler.cel.errors import CelError, Untranslatable
+from protocontract_compiler.cel.translate import Binding, MessageConstant, Translator
+from protocontract_compiler.cel.values import constant_of_field
+from protocontract_compiler.ir_cel import (
+    TIMESTAMP,
+    Expr,
+    Literal,
+    Program,
+    Select,
+    Type,
+    Var,
+    can_raise,
+    list_of,
+    map_of,
+    walk,
+)
+
+Element = Choice["field", "item", "key", "value"]
+Constant = Literal
+
+
+@dataclass(frozen=True, slots=True)
+class ThisType:
+    """What ``this`` is: its CEL type. A wrapper's is that of its value, for rules see the value when it is set."""
+
+    type: Type
+
+
+def this_of_message(descriptor: Descriptor) -> ThisType:
+    """``this`` of a message-level expression."""
+    return ThisType(values.message_type(descriptor))
+
+
+def this_of_field(field: FieldDescriptor, element: Element = "field") -> ThisType:
+    """``this`` of a rule of a field, or of one of its items, keys or values."""
+    if element in ("key", "value"):
+        return ThisType(values.element_type(field.message_type.fields_by_name[element]))
+    if element == "field" and values.is_map(field):
+        entry = field.message_type.fields_by_name
+        return ThisType(map_of(values.element_type(entry["key"]), values.element_type(entry["value"])))
+    type_ = values.element_type(field)
+    return ThisType(list_of(type_) if element == "field" and values.is_repeated(field) else type_)
+
+
+class CelCompiler:
+    """Compiles CEL against the message types of one pool; trees, environments and results are kept.
+
+    The pool holds the request's files, and buf/validate/validate.proto where rules are passed.
+    """
+
+    def __init__(self, pool: descriptor_pool.DescriptorPool) -> None:
+        self._pool: Final = pool
+        self._checker: Final = Checker(pool)
+        self._trees: dict[tuple[str, Declaration], Tree | CelError | Untranslatable] = {}
+        self._programs: dict[tuple[object, ...], Program] = {}
+
+    def compile(
+        self,
+        source: str,
+        *,
+        this: ThisType,
+        rules: Message | None = None,
+        rule: Constant | None = None,
+    ) -> Program:
+        """The program of an expression, with ``rules`` and ``rule`` as constants.
+
+        ``rules`` is an instance of a rules message of the pool; ``rule`` is ``constant_of_field(message, field)``.
+        Raises ``CelError`` for a mistake in the expression, ``Untranslatable`` where protovalidate has to evaluate it.
+        """
+        frozen = None if rules is None else rules.SerializeToString(deterministic=True)
+        key = (source, this, None if rules is None else rules.DESCRIPTOR.full_name, frozen, rule)
+        program = self._programs.get(key)
+        if program is None:
+            program = self._programs[key] = self._compile(source, this, rules, rule)
+        return program
+
+    def _compile(self, source: str, this: ThisType, rules: Message | None, rule: Constant | None) -> Program:
+        declaration = Declaration(
+            this.type,
+            "" if rules is None else rules.DESCRIPTOR.full_name,
+            None if rule is None else Type(rule.type.kind, rule.type.args, rule.type.message),
+        )
+        tree = self._tree(source, declaration)
+        variables: dict[str, Binding] = {"this": Var(this.type, "this"), "now": Var(TIMESTAMP, "now")}
+        if rules is not None:
+            variables["rules"] = MessageConstant(rules)
+        if rule is not None:
+            variables["rule"] = rule
+        return _program(source, Translator(tree, variables, self._pool).translate())
+
+    def _tree(self, source: str, declaration: Declaration) -> Tree:
+        key = (source, declaration)
+        tree = self._trees.get(key)
+        if tree is None:
+            try:
+                tree = self._checker.tree(source, declaration)
+            except (CelError, Untranslatable) as error:
+                tree = error
+            self._trees[key] = tree
+        if isinstance(tree, Exception):
+            raise tree
+        return tree
+
+
+def _program(source: str, expr: Expr) -> Program:
+    kind = expr.type.kind
+    if kind == "dyn" or expr.type.nullable:
+        raise Untranslatable("a result whose type is known at run time only")
+    if kind not in ("bool", "string"):
+        raise CelError(f"wrong type of result; expected bool or string, got {expr.type}")
+    nodes = list(walk(expr))
+    constant = expr.value if isinstance(expr, Literal) else None
+    return Program(
+        source=source,
+        expr=expr,
+        result="bool" if kind == "bool" else "string",
+        can_raise=can_raise(expr),
+        uses_now=any(isinstance(node, Var) and node.name == "now" and not node.slot for node in nodes),
+        reads=frozenset(_reads(nodes)),
+        constant=constant if isinstance(constant, bool | str) else None,
+    )
+
+
+def _reads(nodes: list[Expr]) -> list[str]:
+    names = []
+    for node in nodes:
+        operand = getattr(node, "operand", None)
+        if isinstance(operand, Var) and operand.name == "this" and not operand.slot:
+            names.append(
+                node.field.name if isinstance(node, Select) else getattr(getattr(node, "field", None), "name", "")
+            )
+    return [name for name in names if name]
+
+
+__all__ = [
+    "CelCompiler",
+    "CelError",
+    "Constant",
+    "ThisType",
+    "Untranslatable",
+    "constant_of_field",
+    "this_of_field",
+    "this_of_message",
+]

@@ -1,0 +1,143 @@
+"""``format()`` translated clause by clause: a constant text, or a concatenation of what each clause displays."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from protocontract_compiler.cel.errors import Untranslatable
+from protocontract_compiler.cel.fold import fold
+from protocontract_compiler.ir_cel import INT, STRING, Call, Expr, ListExpr, Literal, Type
+
+_TAKES: Final = {
+    "d": {"int", "uint", "double"},
+    "f": {"double", "string"},
+    "e": {"double", "string"},
+    "b": {"int", "uint", "bool"},
+    "x": {"int", "uint", "string", "bytes"},
+    "X": {"int", "uint", "string", "bytes"},
+    "o": {"int", "uint"},
+}
+_DISPLAYED: Final = frozenset(
+    {"bool", "bytes", "double", "duration", "int", "null", "string", "timestamp", "type", "uint"}
+)
+_DEFAULT_PRECISION: Final = 6
+_MAX_PRECISION: Final = 1000
+
+
+def format_call(template: Expr, arguments: Expr) -> Expr:
+    """The text that ``template.format(arguments)`` makes.
+
+    Raises ``Untranslatable`` where the template is not constant, where the arguments are not a list display, or where
+    protovalidate would end in an error whatever the message holds.
+    """
+    if not isinstance(template, Literal) or not isinstance(template.value, str):
+        raise Untranslatable("format() of a text that is not constant")
+    items = _items(arguments)
+    pieces: list[Expr] = []
+    text = template.value
+    position = used = 0
+    while position < len(text):
+        if text[position] != "%":
+            end = text.find("%", position)
+            end = len(text) if end < 0 else end
+            pieces.append(Literal(STRING, text[position:end]))
+            position = end
+            continue
+        position += 1
+        if text[position : position + 1] == "%":
+            pieces.append(Literal(STRING, "%"))
+            position += 1
+            continue
+        verb, precision, position = _clause(text, position)
+        if used >= len(items):
+            raise Untranslatable("format() with too few arguments")
+        pieces.append(_display(items[used], verb, precision))
+        used += 1
+    if any(not isinstance(item, Literal) for item in items[used:]):
+        raise Untranslatable("format() with too many arguments")
+    return concat(pieces)
+
+
+def _items(arguments: Expr) -> list[Expr]:
+    if isinstance(arguments, ListExpr):
+        return list(arguments.items)
+    if isinstance(arguments, Literal) and isinstance(arguments.value, tuple):
+        return [Literal(arguments.type.element, value) for value in arguments.value]
+    raise Untranslatable("format() with arguments that are not written as a list")
+
+
+def _clause(text: str, position: int) -> tuple[str, int, int]:
+    precision = _DEFAULT_PRECISION
+    if text[position : position + 1] == ".":
+        end = position + 1
+        while text[end : end + 1].isascii() and text[end : end + 1].isdigit():
+            end += 1
+        digits = text[position + 1 : end]
+        if not digits or int(digits) > _MAX_PRECISION:
+            raise Untranslatable("format() with a precision that is no number up to 1000")
+        precision, position = int(digits), end
+    verb = text[position : position + 1]
+    if verb not in _TAKES and verb != "s":
+        raise Untranslatable("format() with an unknown clause")
+    return verb, precision, position + 1
+
+
+def concat(pieces: list[Expr]) -> Expr:
+    """The concatenation of texts, with neighbouring constants joined."""
+    joined: list[Expr] = []
+    for piece in pieces:
+        last = joined[-1] if joined else None
+        if isinstance(piece, Literal) and isinstance(last, Literal):
+            joined[-1] = Literal(STRING, f"{last.value}{piece.value}")
+        elif piece != Literal(STRING, ""):
+            joined.append(piece)
+    if not joined:
+        return Literal(STRING, "")
+    return joined[0] if len(joined) == 1 else Call(STRING, "concat_texts", tuple(joined))
+
+
+def _display(expr: Expr, verb: str, precision: int) -> Expr:
+    if verb == "s":
+        return _display_string(expr)
+    if expr.type.kind not in _TAKES[verb] or expr.type.nullable:
+        raise Untranslatable(f"format() of {expr.type} with %{verb}")
+    kind = expr.type.kind
+    if verb in "fe":
+        return fold(Call(STRING, f"format_{verb}", (expr, Literal(INT, precision)), raises=kind == "string"))
+    if verb in "xX":
+        return fold(Call(STRING, "format_hex" if verb == "x" else "format_hex_upper", (expr,)))
+    if verb == "d":
+        if kind == "double":
+            return fold(Call(STRING, "format_f", (expr, Literal(INT, _DEFAULT_PRECISION))))
+        return fold(Call(STRING, "string_of_int", (expr,)))
+    return fold(Call(STRING, "format_binary" if verb == "b" else "format_octal", (expr,)))
+
+
+def _display_string(expr: Expr) -> Expr:
+    kind = expr.type.kind
+    if isinstance(expr, ListExpr):
+        pieces: list[Expr] = [Literal(STRING, "[")]
+        for number, item in enumerate(expr.items):
+            pieces.extend([Literal(STRING, ", ")] if number else [])
+            pieces.append(_display_string(item))
+        return concat([*pieces, Literal(STRING, "]")])
+    if kind in ("list", "map"):
+        _require_displayed(expr.type)
+        return fold(Call(STRING, "format_value", (expr, Literal(STRING, str(expr.type)))))
+    if kind not in _DISPLAYED or expr.type.nullable:
+        raise Untranslatable(f"format() of {expr.type}")
+    if kind == "string":
+        return expr
+    if kind in ("int", "uint"):
+        return fold(Call(STRING, "string_of_int", (expr,)))
+    if kind in ("bool", "type", "null") and not isinstance(expr, Literal) and kind != "bool":
+        raise Untranslatable(f"format() of {expr.type}")
+    return fold(Call(STRING, "format_value", (expr, Literal(STRING, kind))))
+
+
+def _require_displayed(type_: Type) -> None:
+    for arg in type_.args:
+        if arg.kind == "list":
+            _require_displayed(arg)
+        elif arg.kind not in _DISPLAYED:
+            raise Untranslatable(f"format() of {type_}")
