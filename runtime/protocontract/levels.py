@@ -145,10 +145,14 @@ class LiveLevels:
         if level.latency is not None:
             latency = max((bucket.latency for bucket in self._buckets), default=-1.0)
             if latency < 0:
-                found.append(Verdict("latency", "unjudged", level.latency, None, records, "no record has an event time"))
+                found.append(
+                    Verdict("latency", "unjudged", level.latency, None, records, "no record has an event time")
+                )
             elif not enough:
                 found.append(
-                    Verdict("latency", "unjudged", level.latency, latency, records, _too_few(records, self.minimum_records))
+                    Verdict(
+                        "latency", "unjudged", level.latency, latency, records, _too_few(records, self.minimum_records)
+                    )
                 )
             else:
                 found.append(Verdict("latency", _state(latency <= level.latency), level.latency, latency, records))
@@ -292,7 +296,9 @@ class RestLevels:
             first, last = math.floor(self._first / self._window), math.floor(self._last / self._window)
             inner = max(0, last - first - 1)
             full = self._closed.fast_enough + sum(
-                records >= promised * self._window for index, (records, _) in self._windows.items() if first < index < last
+                records >= promised * self._window
+                for index, (records, _) in self._windows.items()
+                if first < index < last
             )
             if inner and full < inner:
                 kept = False

@@ -1,0 +1,167 @@
+"""Derives what each contract promises, one line a field: what ``verify``, documents and reviewers read.
+
+The words are for people; ``rule_ids`` tie each line to the violations that break it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from protocontract_compiler import ir
+from protocontract_compiler.passes.promise_words import either, normalizer_words, relation_words, rules_words
+from protocontract_compiler.passes.rule_text import parse
+
+# The ids with which a normalizer refuses and a relation reports (vocabulary of violations).
+NORMALIZER_IDS: Mapping[str, tuple[str, ...]] = {
+    "text": ("text.control", "text.replacement", "text.reject", "text.markup", "text.empty"),
+    "money": ("money.syntax", "money.currency", "money.ambiguous", "money.scale"),
+    "instant": ("instant.syntax", "instant.ambiguous", "instant.gap", "instant.fold", "instant.range"),
+    "quantity": ("quantity.syntax", "quantity.unit", "quantity.dimension", "quantity.ambiguous", "quantity.scale"),
+    "label": ("label.unknown",),
+    "scalar": ("scalar.syntax", "scalar.range"),
+}
+RELATION_IDS: Mapping[str, tuple[str, ...]] = {
+    "spans": ("spans.order", "spans.bounds", "spans.boundary", "spans.surface", "spans.overlap", "spans.empty",
+              "spans.lost"),
+    "sequence": ("sequence.step", "sequence.length"),
+    "graph": ("graph.cycle", "graph.missing"),
+    "tensor": ("tensor.dtype", "tensor.shape", "tensor.size", "tensor.finite", "tensor.range", "tensor.norm"),
+}  # fmt: skip
+
+# Enough for any contract that people read; a graph of messages can have exponentially many paths.
+_MAX_PROMISES = 500
+
+
+def add_promises(schema: ir.Schema) -> ir.Schema:
+    """The schema with the promises of every message that has rules, or reaches one that has."""
+    deriving = _Deriving(schema)
+    return replace(
+        schema,
+        messages={
+            name: replace(message, promises=tuple(deriving.promises(message)))
+            for name, message in schema.messages.items()
+        },
+    )
+
+
+class _Deriving:
+    def __init__(self, schema: ir.Schema) -> None:
+        self._schema = schema
+        self._own: dict[str, tuple[ir.Promise, ...]] = {}
+
+    def promises(self, message: ir.Message) -> list[ir.Promise]:
+        found: list[ir.Promise] = []
+        for promise in self._of_message(message, "", (message.full_name,)):
+            if len(found) == _MAX_PROMISES:
+                break
+            found.append(promise)
+        return found
+
+    def _of_message(self, message: ir.Message, prefix: str, outer: tuple[str, ...]) -> Iterator[ir.Promise]:
+        key_field = message.contract.key_field if message.contract is not None and not prefix else ""
+        for field in message.fields:
+            own = self._of_field(field)
+            if own is not None:
+                rule_ids = (*own.rule_ids, "key.mismatch") if field.name == key_field else own.rule_ids
+                yield ir.Promise(prefix + field.name, own.text, rule_ids)
+            # What is never validated makes no promise either.
+            skipped = field.rules is not None and field.rules.ignore == "always"
+            inner = self._schema.messages.get(field.element_message or "")
+            if inner is None or skipped or inner.full_name in outer or inner.full_name.startswith("google.protobuf."):
+                continue
+            mark = "" if field.shape is ir.Shape.SINGULAR else "[]"
+            yield from self._of_message(inner, f"{prefix}{field.name}{mark}.", (*outer, inner.full_name))
+        for oneof in message.oneofs:
+            if oneof.required:
+                yield ir.Promise(prefix + oneof.name, f"one of {either(oneof.fields, 'and')} is set", ("required",))
+        for check in message.rules.checks:
+            text = check.message if check.message and not check.message.endswith("returned false") else ""
+            text = text or check.rule_id or check.source
+            yield ir.Promise(prefix.removesuffix("."), text, (check.rule_id or check.source,))
+        for rule in message.rules.oneofs:
+            bound = "exactly" if rule.required else "at most"
+            yield ir.Promise(
+                prefix.removesuffix("."), f"{bound} one of {either(rule.fields, 'and')}", ("message.oneof",)
+            )
+
+    def _of_field(self, field: ir.Field) -> ir.Promise | None:
+        """The promise of a field, with an empty path; None where nothing is promised."""
+        words: list[str] = []
+        rule_ids: list[str] = []
+        if field.normalizer is not None:
+            words += normalizer_words(field.normalizer)
+            rule_ids += NORMALIZER_IDS[field.normalizer.kind]
+        rules = field.rules
+        if rules is not None and rules.ignore != "always":
+            words = self._rules_text(field, rules) + words if _leads(field) else words + self._rules_text(field, rules)
+            if rules.required:
+                rule_ids.append("required")
+                words = words or ["required"]
+            rule_ids += _ids(rules)
+        for relation in field.relations:
+            words += relation_words(relation)
+            rule_ids += RELATION_IDS[relation.kind]
+        if not words and field.normalizer is not None:
+            words = [_WHAT[field.normalizer.kind]]
+        if field.governance.sensitive:
+            words.append("sensitive")
+        if not words:
+            return None
+        return ir.Promise("", ", ".join(words), tuple(dict.fromkeys(rule_ids)))
+
+    def _rules_text(self, field: ir.Field, rules: ir.ValueRules) -> list[str]:
+        try:
+            plain = parse(field.rule_source)
+        except (ValueError, IndexError):
+            plain = {}
+        words = rules_words(plain, self._enum_names(field))
+        if not plain:
+            # No source to read the constants from: the rules' own messages, or at least their ids.
+            words = [check.message or check.rule_id or check.source for check in _checks(rules)]
+        else:
+            words += [check.message or check.rule_id or check.source for check in rules.checks if _own(check)]
+        words = list(dict.fromkeys(words))
+        if words and rules.ignore == "if_zero_value":
+            words[-1] += ", or empty"
+        return words
+
+    def _enum_names(self, field: ir.Field) -> dict[int, str]:
+        element = field.value if field.value is not None else field
+        enum = self._schema.enums.get(element.enum or "")
+        return {} if enum is None else {value.number: value.code or value.name for value in enum.values}
+
+
+# What a normalised field is called where neither options nor rules say more.
+_WHAT = {
+    "text": "a text, cleaned",
+    "money": "an amount of money",
+    "instant": "a moment",
+    "quantity": "a quantity",
+    "label": "a label",
+    "scalar": "a number or bool",
+}
+
+
+def _leads(field: ir.Field) -> bool:
+    """Whether the field's rules say what it is and its normalizer only how it is cleaned."""
+    return field.normalizer is not None and field.normalizer.kind in {"text", "scalar"}
+
+
+def _own(check: ir.Check) -> bool:
+    """Whether a check is the contract's own CEL or predefined rule, which rules_words does not know."""
+    last = check.rule_path.rpartition(".")[2]
+    return check.extension is not None or last.startswith(("cel[", "cel_expression["))
+
+
+def _checks(rules: ir.ValueRules) -> Iterator[ir.Check]:
+    yield from rules.checks
+    for nested in (rules.items, rules.keys, rules.values):
+        if nested is not None:
+            yield from _checks(nested)
+
+
+def _ids(rules: ir.ValueRules) -> list[str]:
+    found = [check.rule_id or check.source for check in _checks(rules)]
+    nested = (rules.items, rules.keys, rules.values)
+    return found + ["required" for part in nested if part is not None and part.required]

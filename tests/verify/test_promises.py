@@ -1,0 +1,145 @@
+"""What a contract promises, in words, derived from its rules."""
+
+from __future__ import annotations
+
+import pytest
+
+from protocontract_compiler import ir
+from protocontract_compiler.passes.pass_promises import add_promises
+from protocontract_compiler.passes.rule_text import parse
+
+
+def check(rule_id: str, rule_path: str, message: str = "") -> ir.Check:
+    return ir.Check(rule_id, message, rule_path)
+
+
+def text_field(name: str, **parts: object) -> ir.Field:
+    return ir.Field(
+        name=name, number=1, type=ir.TYPE_STRING, shape=ir.Shape.SINGULAR, has_presence=False, json_name=name, **parts
+    )  # type: ignore[arg-type]
+
+
+def promises(*messages: ir.Message, enums: tuple[ir.Enum, ...] = ()) -> tuple[ir.Promise, ...]:
+    schema = ir.Schema(
+        files={}, messages={m.full_name: m for m in messages}, enums={enum.full_name: enum for enum in enums}
+    )
+    return add_promises(schema).messages[messages[0].full_name].promises
+
+
+def message(full_name: str, *fields: ir.Field, **parts: object) -> ir.Message:
+    return ir.Message(full_name, full_name.rpartition(".")[2], "t.proto", fields, **parts)  # type: ignore[arg-type]
+
+
+def ruled(source: str, *ids: str, required: bool = False, ignore: ir.Ignore = "unspecified") -> dict[str, object]:
+    rules = ir.ValueRules(required, ignore, tuple(check(rule_id, f"string.{rule_id}") for rule_id in ids))
+    return {"rules": rules, "rule_source": source}
+
+
+@pytest.mark.parametrize(
+    ("source", "text"),
+    [
+        ("{string:{uuid:true <string.uuid \"m\" \"a > b}\">}}", "a UUID"),
+        ("{string:{len:19}}", "19 characters"),
+        ("{string:{min_len:1 <i \"\" \"\"> max_len:512}}", "1 to 512 characters"),
+        ("{string:{min_len:1}}", "at least 1 character"),
+        ("{string:{max_bytes:4}}", "at most 4 bytes"),
+        ("{string:{in:[\"PERSON\",\"LOCATION\",\"ORGANIZATION\"]}}", "PERSON, LOCATION or ORGANIZATION"),
+        ("{string:{const:\"a: {b}\"}}", 'exactly "a: {b}"'),
+        ("{string:{pattern:\"^[a-z]+$\"}}", "matching ^[a-z]+$"),
+        ("{int32:{gte:0}}", "0 or more"),
+        ("{int32:{gt:0}}", "above 0"),
+        ("{float:{lte:1.0 gte:0.0 finite:true}}", "0 to 1, finite"),
+        ("{double:{lte:-5.0 gte:5.0}}", "5 or more, or -5 or less"),
+        ("{repeated:{min_items:1 max_items:8 unique:true items:{string:{len:2}}}}",
+         "1 to 8 items, no two equal, each 2 characters"),
+        ("{map:{max_pairs:1 keys:{string:{min_len:1}} values:{int64:{in:[0,1]}}}}",
+         "at most 1 entry, each key at least 1 character, each value 0 or 1"),
+        ("{timestamp:{gt:{seconds:1577836800}}}", "after 2020-01-01"),
+        ("{timestamp:{lt_now:true}}", "in the past"),
+        ("{duration:{gte:{}}}", "0s or more"),
+        ("{duration:{lte:{seconds:1 nanos:500000000}}}", "1.5s or less"),
+        ("{any:{in:[\"type.googleapis.com/a.B\"]}}", 'exactly "type.googleapis.com/a.B"'),
+        ("{bool:{const:true}}", "true"),
+    ],
+)  # fmt: skip
+def test_words_of_standard_rules(source: str, text: str) -> None:
+    found = promises(message("t.M", text_field("f", **ruled(source, "x"))))
+    assert found == (ir.Promise("f", text, ("x",)),)
+
+
+def test_normalizers_and_sensitive() -> None:
+    money = ir.Normalizer("money", (("default_currency", "CNY"), ("allowed", ("CNY", "USD"))), "currency")
+    instant = ir.Normalizer("instant", (("zone", "Asia/Shanghai"),))
+    found = promises(
+        message(
+            "t.M",
+            text_field("id", **ruled("{string:{uuid:true}}", "string.uuid")),
+            text_field("amount", normalizer=money, **ruled("{required:true}", required=True)),
+            text_field("booked_at", normalizer=instant),
+            text_field("account", governance=ir.Governance(sensitive=True), **ruled("{string:{len:19}}", "string.len")),
+            text_field("note"),
+            contract=ir.ContractOptions(key_field="id"),
+        )
+    )
+    assert [(promise.path, promise.text) for promise in found] == [
+        ("id", "a UUID"),
+        ("amount", "an amount in CNY or USD"),
+        ("booked_at", "a moment, Asia/Shanghai where no zone is given"),
+        ("account", "19 characters, sensitive"),
+    ]
+    assert found[0].rule_ids == ("string.uuid", "key.mismatch")
+    assert found[1].rule_ids == ("money.syntax", "money.currency", "money.ambiguous", "money.scale", "required")
+
+
+def test_text_normalizer_follows_the_rules() -> None:
+    text = ir.Normalizer("text", (("trim", True), ("reject", ("nul", "replacement"))))
+    found = promises(message("t.M", text_field("f", normalizer=text, **ruled("{string:{max_len:140}}", "string.max_len"))))
+    assert found[0].text == "at most 140 characters, without NUL or replacement characters"
+    assert promises(message("t.M", text_field("f", normalizer=ir.Normalizer("text"))))[0].text == "a text, cleaned"
+
+
+def test_enum_values_are_named_by_their_codes() -> None:
+    values = (ir.EnumValue("C_NONE", 0), ir.EnumValue("C_CNY", 1, code="CNY"), ir.EnumValue("C_USD", 2, code="USD"))
+    field = ir.Field(
+        "currency", 3, ir.TYPE_ENUM, ir.Shape.SINGULAR, False, "currency", enum="t.C",
+        rules=ir.ValueRules(checks=(check("enum.defined_only", "enum.defined_only"),)),
+        rule_source="{enum:{defined_only:true not_in:[0]}}",
+    )  # fmt: skip
+    assert promises(message("t.M", field), enums=(ir.Enum("t.C", values, False, "t.proto"),))[0].text == "CNY or USD"
+
+
+def test_nested_messages_relations_and_message_rules() -> None:
+    spans = ir.Relation("spans", (("text", "raw_text"), ("allow_nesting", True)))
+    entities = ir.Field(
+        "entities", 3, ir.TYPE_MESSAGE, ir.Shape.REPEATED, False, "entities", message="t.Entity", relations=(spans,),
+        rules=ir.ValueRules(checks=(check("repeated.max_items", "repeated.max_items"),)),
+        rule_source="{repeated:{max_items:256}}",
+    )  # fmt: skip
+    child = ir.Field("child", 4, ir.TYPE_MESSAGE, ir.Shape.SINGULAR, True, "child", message="t.M")
+    rules = ir.MessageRules(
+        (check("m.rule", "", "one thing follows another"),), (ir.OneofRule(("a", "b"), required=True),)
+    )
+    outer = message("t.M", entities, child, rules=rules, oneofs=(ir.Oneof("choice", ("x", "y"), required=True),))
+    entity = message("t.Entity", text_field("label", **ruled("{string:{in:[\"A\"]}}", "string.in")))
+    assert [(promise.path, promise.text) for promise in promises(outer, entity)] == [
+        ("entities", "at most 256 items, spans of raw_text, nested or apart"),
+        ("entities[].label", "exactly A"),
+        ("choice", "one of x and y is set"),
+        ("", "one thing follows another"),
+        ("", "exactly one of a and b"),
+    ]
+
+
+def test_rules_that_never_run_promise_nothing() -> None:
+    assert promises(message("t.M", text_field("f", **ruled("{string:{len:1}}", "string.len", ignore="always")))) == ()
+
+
+def test_without_rule_source_the_rules_speak_for_themselves() -> None:
+    rules = ir.ValueRules(checks=(check("t.even", "cel[0]", "is even"), check("", "cel_expression[0]")))
+    assert promises(message("t.M", text_field("f", rules=rules)))[0].text.startswith("is even")
+
+
+@pytest.mark.parametrize("text", ["{", "{a}", "{a:[1}", "{a:1} x", "x"])
+def test_text_that_is_no_options_is_refused(text: str) -> None:
+    with pytest.raises((ValueError, IndexError)):
+        parse(text)
