@@ -67,6 +67,7 @@ IDS: dict[str, str] = {
     "since": "a since that is no semantic version, or later than the contract's",
     "sunset": "a sunset that is no date",
     "renamed-from": "a renamed_from that is no former name",
+    "unit": "a unit on a field that is no number",
     "currency": "a currency or minor_digits on a field that is no plain number, or an unknown code",
     # Services
     "service-level": "a service level outside of its range",

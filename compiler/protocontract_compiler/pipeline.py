@@ -30,9 +30,10 @@ def compile_schema(loaded: Loaded, diagnostics: Diagnostics, options: CompileOpt
     from protocontract_compiler.passes import (
         check_contradictions,
         check_enums,
-        check_fields,
         check_governance,
         check_messages,
+        check_normalizers,
+        check_relations,
         check_services,
         pass_annotations,
         pass_fingerprints,
@@ -48,7 +49,8 @@ def compile_schema(loaded: Loaded, diagnostics: Diagnostics, options: CompileOpt
     # All checks run whatever the others found, so that every mistake is shown at once. Enums before fields: a field's
     # normalizer may write an enum's codes.
     check_enums.check(loaded, schema, diagnostics)
-    check_fields.check(loaded, schema, diagnostics)
+    check_normalizers.check(loaded, schema, diagnostics)
+    check_relations.check(loaded, schema, diagnostics)
     check_contradictions.check(loaded, schema, diagnostics)
     check_messages.check(loaded, schema, diagnostics)
     check_services.check(loaded, schema, diagnostics)

@@ -86,6 +86,12 @@ class Places:
                 return place if length == len(numbers) else self._refined(place, steps)
         return self._elsewhere(descriptor, locations, (*base, *numbers), steps)
 
+    def is_written(self, descriptor: AnyDescriptor, extension: str, *steps: str | int) -> bool:
+        """Whether the source has a statement at this path of an option, or inside it, as the front end reports."""
+        file, base = self._path(descriptor)
+        path = (*base, _OPTIONS[_kind(descriptor)], *self._numbers(extension, steps))
+        return any(key[: len(path)] == path for key in self._of_file(file))
+
     def _elsewhere(
         self, descriptor: AnyDescriptor, locations: Mapping[tuple[int, ...], _Location], path: tuple[int, ...],
         steps: Sequence[str | int],
