@@ -10,24 +10,16 @@ from dataclasses import replace
 
 from protocontract_compiler import ir
 from protocontract_compiler.passes.promise_words import either, normalizer_words, relation_words, rules_words
+from protocontract_compiler.passes.rule_ids import OWN_RULE_IDS
 from protocontract_compiler.passes.rule_text import parse
 
-# The ids with which a normalizer refuses and a relation reports (vocabulary of violations).
+# The ids with which a normalizer refuses and a relation reports.
 NORMALIZER_IDS: Mapping[str, tuple[str, ...]] = {
-    "text": ("text.control", "text.replacement", "text.reject", "text.markup", "text.empty"),
-    "money": ("money.syntax", "money.currency", "money.ambiguous", "money.scale"),
-    "instant": ("instant.syntax", "instant.ambiguous", "instant.gap", "instant.fold", "instant.range"),
-    "quantity": ("quantity.syntax", "quantity.unit", "quantity.dimension", "quantity.ambiguous", "quantity.scale"),
-    "label": ("label.unknown",),
-    "scalar": ("scalar.syntax", "scalar.range"),
+    kind: tuple(sorted(OWN_RULE_IDS[kind])) for kind in ("text", "money", "instant", "quantity", "label", "scalar")
 }
 RELATION_IDS: Mapping[str, tuple[str, ...]] = {
-    "spans": ("spans.order", "spans.bounds", "spans.boundary", "spans.surface", "spans.overlap", "spans.empty",
-              "spans.lost"),
-    "sequence": ("sequence.step", "sequence.length"),
-    "graph": ("graph.cycle", "graph.missing"),
-    "tensor": ("tensor.dtype", "tensor.shape", "tensor.size", "tensor.finite", "tensor.range", "tensor.norm"),
-}  # fmt: skip
+    kind: tuple(sorted(OWN_RULE_IDS[kind])) for kind in ("spans", "sequence", "graph", "tensor")
+}
 
 # Enough for any contract that people read; a graph of messages can have exponentially many paths.
 _MAX_PROMISES = 500

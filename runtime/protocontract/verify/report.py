@@ -136,7 +136,7 @@ def json_report(result: Verification, source: str, encoding: str, *, exit_code: 
 
 
 def shown(value: Any, length: int = _VALUE_LENGTH) -> str:
-    """A value as a report shows it: text quoted, nothing in it that would move a terminal's cursor, and cut to ``length``."""
+    """A value as a report shows it: text quoted, free of what would move a terminal's cursor, cut to ``length``."""
     if isinstance(value, str):
         cut = value if len(value) <= length else value[:length] + "…"
         return '"' + "".join(_escaped(character) for character in cut) + '"'
