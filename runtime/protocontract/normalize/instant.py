@@ -129,7 +129,7 @@ def seconds_nanos(canonical: str) -> tuple[int, int]:
     ``canonical`` is what ``normalize`` returns; anything else raises ValueError.
     """
     head, _, fraction = canonical[:-1].partition(".")
-    if canonical[-1:] != "Z" or len(head) != 19:
+    if canonical[-1:] != "Z" or len(head) != 19 or head[10] != "T":
         raise ValueError("not canonical; expected RFC 3339 in UTC as normalize returns it")
     days = _days(int(head[0:4]), int(head[5:7]), int(head[8:10]))
     seconds = days * _DAY + int(head[11:13]) * 3600 + int(head[14:16]) * 60 + int(head[17:19])
