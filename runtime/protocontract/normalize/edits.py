@@ -112,16 +112,18 @@ class EditMap:
         A span has none where it begins or ends inside a stretch that was replaced as a whole, and where nothing of
         it is left. An empty span stays empty. The offsets must lie within the text.
         """
-        new_start: int | None = start
-        new_end: int | None = end
-        for step in self._steps:
-            new_start = step.move(new_start, is_end=False)
-            if new_start is None:
-                return None
-            if start != end:
-                new_end = step.move(new_end, is_end=True)
-                if new_end is None:
-                    return None
+        new_start = self._move(start, is_end=False)
+        if new_start is None:
+            return None
         if start == end:
             return new_start, new_start
-        return (new_start, new_end) if new_start < new_end else None
+        new_end = self._move(end, is_end=True)
+        return None if new_end is None or new_start >= new_end else (new_start, new_end)
+
+    def _move(self, offset: int, *, is_end: bool) -> int | None:
+        for step in self._steps:
+            moved = step.move(offset, is_end=is_end)
+            if moved is None:
+                return None
+            offset = moved
+        return offset

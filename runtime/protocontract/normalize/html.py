@@ -51,12 +51,13 @@ _ESCAPABLE: Final = frozenset({"textarea", "title"})
 
 # Elements that the standard's style sheet (15.3) sets apart as blocks, list items, table parts or options, br, and
 # title, which is no part of the text around it.
-_SEPARATING: Final = frozenset(
-    """address article aside blockquote body br caption center col colgroup dd details dialog dir div dl dt fieldset
-    figcaption figure footer form frameset h1 h2 h3 h4 h5 h6 head header hgroup hr html legend li listing main menu
-    nav ol optgroup option p plaintext pre search section summary table tbody td tfoot th thead title tr ul
-    xmp""".split()
-)
+_SEPARATING: Final = frozenset({
+    "address", "article", "aside", "blockquote", "body", "br", "caption", "center", "col", "colgroup", "dd", "details",
+    "dialog", "dir", "div", "dl", "dt", "fieldset", "figcaption", "figure", "footer", "form", "frameset", "h1", "h2",
+    "h3", "h4", "h5", "h6", "head", "header", "hgroup", "hr", "html", "legend", "li", "listing", "main", "menu", "nav",
+    "ol", "optgroup", "option", "p", "plaintext", "pre", "search", "section", "summary", "table", "tbody", "td",
+    "tfoot", "th", "thead", "title", "tr", "ul", "xmp",
+})  # fmt: skip
 
 # HTML standard, 13.2.5.80: references to C1 controls mean the characters of windows-1252.
 _C1: Final = dict(

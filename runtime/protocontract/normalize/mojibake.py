@@ -13,6 +13,8 @@ import re
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from protocontract.normalize.unicode_data import character_class
+
 # Encodings that UTF-8 is commonly mistaken for. In the windows encodings an unassigned byte counts as the C1 control
 # of the same number, which is how the web reads them.
 _ENCODINGS: Final = ("latin-1", "cp1252", "cp1254", "cp1250", "iso8859-2", "cp1251", "mac-roman", "cp437")
@@ -20,25 +22,30 @@ _ENCODINGS: Final = ("latin-1", "cp1252", "cp1254", "cp1250", "iso8859-2", "cp12
 # What stands behind a word in sound text: closing marks, dashes, trade marks, degrees, a space that does not break.
 _ORDINARY: Final = frozenset("…’”–—‘“»›™®©°\xa0\xad·")
 # Of these, what may stand between two letters.
-_JOINING: Final = frozenset("’–—‘\xa0\xad·")
+_JOINING: Final = frozenset("’–—\xa0\xad·")
 _CURRENCY: Final = frozenset("$¢£¤¥€")
 # Operands of √, ≈ and ∆.
 _OPERANDS: Final = frozenset("πΩµ∂∑∏∫∞°")
+# A small letter and a capital behind it, as no word has them inside.
+_RISE: Final = re.compile("[a-zß-öø-ÿђ-џа-яёґ][A-ZÀ-ÖØ-ÞЂ-ЏА-ЯҐ]")
 _BOX: Final = re.compile("[\u2500-\u259f]")
 
 # Decoded characters that people write, as opposed to IPA, rare letters of large scripts, and unassigned places.
 _TWO_BYTES: Final = re.compile(
-    "[\u00a0-\u024f\u0259\u02c6\u02c7\u02d8-\u02dd\u0300-\u0304\u0306-\u030c\u0327\u0328\u0336"
+    "[\u00a0-\u017f\u018f\u01a0\u01a1\u01af\u01b0\u01cd-\u01dc\u0218-\u021b\u0259\u02c6\u02c7\u02d8-\u02dd\u0300-\u0304\u0306-\u030c\u0327\u0328\u0336"
     "\u0386-\u03ce\u0400-\u045f\u0490-\u0493\u049a\u049b\u04a2\u04a3\u04ae-\u04b1\u04d8\u04d9\u04e8\u04e9"
-    "\u0531-\u0556\u0561-\u0587\u05b0-\u05c2\u05d0-\u05ea\u060c\u061b\u061f\u0621-\u063a\u0640-\u0652"
+    "\u0531-\u0556\u0561-\u0587\u05d0-\u05ea\u060c\u061b\u061f\u0621-\u063a\u0640-\u0652"
     "\u0660-\u0669\u067e\u0686\u0698\u06a9\u06af\u06cc\u06f0-\u06f9]"
 )
 _MORE_BYTES: Final = re.compile(
     "[\u0900-\u0dff\u0e00-\u0eff\u10a0-\u11ff\u1e00-\u1fff\u200b-\u2bff\u3000-\ua4cf\uac00-\ud7a3\uf900-\ufaff"
-    "\ufb00-\ufb06\ufb1d-\ufdff\ufe00-\uffee\ufffd\ufeff\U0001d400-\U0001d7ff\U0001f000-\U0001faff\U00020000-\U0003ffff]"
+    "\ufb00-\ufb06\ufb1d-\ufdff\ufe00-\uffee\ufffd\ufeff\U0001d400-\U0001d7ff\U0001f000-\U0001faff\U00020000-\U0002fa1f]"
 )
 # A pair of surrogates, each written as if it were a character (CESU-8): characters beyond U+FFFF.
 _PAIRED: Final = re.compile(b"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")
+# Windows-1252 read as Latin-1 leaves C1 controls (U+0085 alone is a line break that people use); and "Ã" behind a small
+# letter is what is left of "à" where a later step took its second half for a space.
+_OTHER_SIGNS: Final = re.compile("[\x80\x82-\x84\x86-\x8c\x8e\x91-\x9c\x9e\x9f]|[a-z]Ã[ \xa0]")
 
 
 class _Reading(NamedTuple):
@@ -70,12 +77,25 @@ def _readings() -> tuple[_Reading, ...]:
 
 @lru_cache(maxsize=1)
 def _any_sequence() -> re.Pattern[str]:
-    return re.compile("|".join(reading.sequence.pattern for reading in _readings()))
+    """Matches wherever a sequence of any reading begins, and now and then elsewhere: one quick look at the text."""
+    leads: set[int] = set()
+    behind: set[int] = set()
+    for reading in _readings():
+        for character, byte in reading.to_bytes.items():
+            if "\xc2" <= byte <= "\xf4":
+                leads.add(character)
+            elif byte < "\xc0":
+                behind.add(character)
+    return re.compile(f"[{character_class(leads)}][{character_class(behind)}]")
 
 
 def looks_misdecoded(text: str) -> bool:
     """Whether the text shows signs of having been decoded with the wrong encoding. Linear in its length."""
-    if text.isascii() or _any_sequence().search(text) is None:
+    if text.isascii():
+        return False
+    if _OTHER_SIGNS.search(text):
+        return True
+    if _any_sequence().search(text) is None:
         return False
     return any(_is_damaged(text, reading) for reading in _readings())
 
@@ -83,7 +103,7 @@ def looks_misdecoded(text: str) -> bool:
 def _is_damaged(text: str, reading: _Reading) -> bool:
     """Whether the sequences that this reading finds weigh two or more."""
     weight = 0
-    last_end = -1
+    last_start = last_end = -1
     last_counted = False
     for match in reading.sequence.finditer(text):
         source = match.group()
@@ -91,21 +111,30 @@ def _is_damaged(text: str, reading: _Reading) -> bool:
         raw = source.translate(reading.to_bytes).encode("latin-1")
         touching = start == last_end
         last_end = end
-        if raw[0] == 0xED and _PAIRED.match(text[start : start + 6].translate(reading.to_bytes).encode("latin-1", "replace")):
-            return True
+        if raw[0] == 0xED:
+            pair = text[start : start + 6].translate(reading.to_bytes)
+            if _PAIRED.match(pair.encode("latin-1", "replace")):
+                return True
         decoded = _decoded(raw)
         if decoded is None:
             last_counted = False
             continue
-        # Two sequences that touch, both of which make sense, are no coincidence, except as line art.
-        if touching and last_counted and not (reading.name == "cp437" and _BOX.fullmatch(source[-1])):
+        # Two sequences that touch, both of which make sense, are no coincidence, except as a word or line art.
+        if touching and last_counted and not _could_be_meant(text[last_start:end]):
             return True
-        last_counted = True
+        last_counted, last_start = True, start
         before, after = text[max(start - 1, 0) : start], text[end : end + 1]
         weight += _weigh(reading.name, source, decoded, before, after)
         if weight >= 2:
             return True
     return False
+
+
+def _could_be_meant(run: str) -> bool:
+    """Whether a run of sequences reads as a word with an ordinary end, or as a line of boxes."""
+    if all(_BOX.match(each) for each in run):
+        return True
+    return all(each.isalpha() or each in _ORDINARY for each in run) and not _RISE.search(run)
 
 
 def _decoded(raw: bytes) -> str | None:
@@ -126,7 +155,7 @@ def _weigh(encoding: str, source: str, decoded: str, before: str, after: str) ->
     if len(source) == 4:
         return 2
     if encoding == "cp437":
-        return 2 if in_word and not _BOX.match(behind) else 0
+        return 2 if in_word and not (_BOX.match(lead) and _BOX.match(behind)) else 0
     if encoding == "mac-roman" and len(source) == 2:
         if lead not in "√¬ƒ≈∆" or not in_word:
             return 0
@@ -137,14 +166,38 @@ def _weigh(encoding: str, source: str, decoded: str, before: str, after: str) ->
         return 2 if latin else 0
     if lead in "×–—“”‘’":
         return 0
+    if source.isalpha():
+        # A word may hold these letters as they are: "zvlášť", "рупії", "Öštrič", "LĚŚOJSKI".
+        if encoding == "cp1251":
+            return 2 if behind[0].isupper() else 0
+        if source.islower():
+            return 0
+        western = len(source) == 2 and 0xC3 <= ord(decoded) <= 0x17F and lead in "ÃÄÅĂĹ"
+        if source.isupper() and (before.isupper() or after.isupper()) and not (western and lead == "Ã"):
+            return 0
+        if not western and len(source) == 2 and not before.isalpha() and behind.islower():
+            return 0
+    elif encoding == "cp1251" and not behind[0].isupper() and _could_be_meant(behind):
+        return 0
     if all(each in _ORDINARY for each in behind):
         if lead == "Â" and len(source) == 2 and behind in "\xa0©®°»·":
-            return 2
-        if lead == "Ã" and behind == "\xa0":
             return 0 if before.isupper() else 2
+        if lead == "Ã" and len(source) == 2:
+            return _weigh_a_tilde(behind, before, after)
         if behind == "\xa0" and not before.isalpha() and after.isalpha():
             return 1
         return 2 if after.isalpha() and not any(each in _JOINING for each in behind) else 0
     if len(source) == 2 and behind in _CURRENCY and lead not in "ÂÃ":
         return 1 if before.islower() or after.islower() else 0
     return 2
+
+
+def _weigh_a_tilde(behind: str, before: str, after: str) -> int:
+    """As ``_weigh`` for "Ã" and what may stand behind a word: most letters of Western Europe begin with it."""
+    if behind == "\xa0":
+        if before.isupper():
+            return 1 if after.islower() else 0
+        return 2
+    if behind == "™" or (behind == "—" and (before + after).isdecimal()):
+        return 2
+    return 2 if after.isalpha() and behind not in "’—\xad·" else 0

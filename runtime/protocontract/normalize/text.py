@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any, Final, NamedTuple, cast
 
 from protocontract.normalize import amounts as amounts_step
-from protocontract.normalize.composition import normalization_edits, width_edits, width_pattern
+from protocontract.normalize.composition import normalization_edits, width_edits
 from protocontract.normalize.edits import Edit, EditMap, Kind, splice
 from protocontract.normalize.html import html_edits
 from protocontract.normalize.mojibake import looks_misdecoded
@@ -37,6 +37,8 @@ from protocontract.violations import Change, Normalized, OptionError, Refusal, R
 _FORMS: Final[Mapping[str, Form]] = {"nfc": "NFC", "nfkc": "NFKC"}
 
 _SURROGATE: Final = re.compile(f"[{SURROGATE_CLASS}]")
+# Where fold_width may find something: the ideographic space and the block of full-width and half-width forms.
+_MAY_FOLD: Final = re.compile("[\u3000\uff00-\uffef]")
 _CONTROLS: Final = re.compile(f"[{STRIPPED_CONTROL_CLASS}]+")
 # Runs that become one space: two and more, or one that is not a space yet.
 _RUNS: Final = re.compile(f"[{WHITE_SPACE_CLASS}]{{2,}}|[{WHITE_SPACE_CLASS.replace(' ', '')}]")
@@ -136,7 +138,8 @@ class TextNormalizer:
     """
 
     __slots__ = (
-        "_amounts", "_classes", "_collapse", "_fold", "_form", "_marks", "_mojibake", "_reject_empty", "_steps", "_trim",
+        "_amounts", "_classes", "_collapse", "_fold", "_form", "_marks", "_mojibake", "_reject_empty", "_steps",
+        "_trim",
     )  # fmt: skip
 
     def __init__(
@@ -183,7 +186,7 @@ class TextNormalizer:
 
         # What the fast path looks at.
         self._form: Final = partial(unicode_data().normalize, form) if form else None
-        self._fold: Final = width_pattern().search if fold_width else None
+        self._fold: Final = _MAY_FOLD.search if fold_width else None
         self._trim: Final = bool(trim)
         self._collapse: Final = bool(collapse_whitespace)
         names = {each.rule_id for each in self._classes}

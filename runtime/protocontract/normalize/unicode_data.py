@@ -19,7 +19,8 @@ Form = Literal["NFC", "NFKC"]
 
 # PropList.txt, White_Space. Not in it: U+200B, U+2060, U+FEFF, U+180E, and U+001C..001F, which str.isspace() adds.
 WHITE_SPACE: Final = (
-    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
+    "\u2028\u2029\u202f\u205f\u3000"
 )
 
 # The inside of regular expression classes: what stands between the brackets.

@@ -161,8 +161,9 @@ def locate(
     *,
     allow_empty: bool = True,
 ) -> _Located:
-    """Brings offsets into code points; says of each span what stands against it: the first of order, bounds,
-    boundary, empty, surface."""  # noqa: D205
+    """Brings offsets into code points, or says what is wrong with a span: the first of order, bounds, boundary,
+    empty and surface.
+    """
     offsets = _Offsets(text, unit)
     length = offsets.length
     count = len(starts)
@@ -404,7 +405,7 @@ def _rewrite(span: Any, start: int, end: int, surface: str | None) -> Any:
     if isinstance(span, Mapping):
         return {**span, **new}
     if isinstance(span, tuple) and hasattr(span, "_replace"):
-        return span._replace(**new)
+        return cast(Any, span)._replace(**new)  # A named tuple.
     if dataclasses.is_dataclass(span) and not isinstance(span, type):
         return dataclasses.replace(span, **new)
     changed = copy.copy(span)
