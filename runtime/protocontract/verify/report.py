@@ -158,9 +158,7 @@ def _rule_lines(tally: PromiseTally, indent: str, unit: str, paint: Paint) -> li
     third = max((width(place) for place in places), default=0) + 3
     lines: list[str] = []
     for rule, place in zip(rules, places, strict=True):
-        line = (
-            f"{indent}{pad(rule.rule_id, first)}{count(rule.records):<{second}}   {pad(place, third)}{_example(rule)}"
-        )
+        line = f"{indent}{pad(rule.rule_id, first)}{count(rule.records):<{second}}   {pad(place, third)}{_example(rule, tally.promise.text)}"
         if rule.severity == "WARNING":
             line = f"{line.rstrip()}  (warning)"
         lines.append(paint(line.rstrip(), "quiet"))
@@ -173,13 +171,13 @@ def _numbers(rule: RuleTally, unit: str) -> str:
     return f"{noun} {', '.join(str(number) for number in rule.first)}{more}"
 
 
-def _example(rule: RuleTally) -> str:
-    """The first offending value, and the message where it says more than the value's kind and length."""
-    value = "(sensitive)" if rule.redacted else "" if rule.value is None else shown(rule.value)
-    message = rule.message
-    if not message or (rule.value is not None and describe(rule.value) in message):
-        return value
-    return f"{value} ({_safe(message)})".lstrip()
+def _example(rule: RuleTally, promise: str) -> str:
+    """The first offending value, and the message where it says more than the promise and the value's kind and length."""
+    message = "" if rule.message == promise or describe(rule.value) in rule.message else _safe(rule.message)
+    if rule.redacted:
+        return f"({'; '.join(part for part in ('sensitive', message) if part)})"
+    value = "" if rule.value is None else shown(rule.value)
+    return f"{value} ({message})".lstrip() if message else value
 
 
 def _rule_object(rule: RuleTally) -> dict[str, Any]:
