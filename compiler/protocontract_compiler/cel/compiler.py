@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 from typing import Literal as Choice
 
-from google.protobuf import descriptor_pool
+from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
@@ -19,6 +20,7 @@ from protocontract_compiler.cel.values import constant_of_field
 from protocontract_compiler.ir_cel import (
     TIMESTAMP,
     Expr,
+    Has,
     Literal,
     Program,
     Select,
@@ -32,6 +34,8 @@ from protocontract_compiler.ir_cel import (
 
 Element = Choice["field", "item", "key", "value"]
 Constant = Literal
+
+_FIELD_OPTIONS: Final = "google.protobuf.FieldOptions"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ class CelCompiler:
         self._checker: Final = Checker(pool)
         self._trees: dict[tuple[str, Declaration], Tree | CelError | Untranslatable] = {}
         self._programs: dict[tuple[object, ...], Program] = {}
+        self._standard: dict[str, frozenset[str]] = {}
 
     def compile(
         self,
@@ -76,20 +81,40 @@ class CelCompiler:
         this: ThisType,
         rules: Message | None = None,
         rule: Constant | None = None,
+        standard: bool | None = None,
     ) -> Program:
         """The program of an expression, with ``rules`` and ``rule`` as constants.
 
         ``rules`` is an instance of a rules message of the pool; ``rule`` is ``constant_of_field(message, field)``.
+        ``standard`` says that the expression is one of validate.proto's own rules, whose messages protovalidate writes
+        natively; ``None`` finds that out from the descriptor of ``rules``.
         Raises ``CelError`` for a mistake in the expression, ``Untranslatable`` where protovalidate has to evaluate it.
         """
         frozen = None if rules is None else rules.SerializeToString(deterministic=True)
-        key = (source, this, None if rules is None else rules.DESCRIPTOR.full_name, frozen, rule)
+        if standard is None:
+            standard = rules is not None and source in self._standard_sources(rules.DESCRIPTOR)
+        key = (source, this, None if rules is None else rules.DESCRIPTOR.full_name, frozen, rule, standard)
         program = self._programs.get(key)
         if program is None:
-            program = self._programs[key] = self._compile(source, this, rules, rule)
+            program = self._programs[key] = self._compile(source, this, rules, rule, standard)
         return program
 
-    def _compile(self, source: str, this: ThisType, rules: Message | None, rule: Constant | None) -> Program:
+    def _standard_sources(self, descriptor: Descriptor) -> frozenset[str]:
+        """The expressions by which validate.proto defines the fields of a rules message."""
+        known = self._standard.get(descriptor.full_name)
+        if known is None:
+            options = message_factory.GetMessageClass(self._pool.FindMessageTypeByName(_FIELD_OPTIONS))
+            extension = self._pool.FindExtensionByName("buf.validate.predefined")
+            found: set[str] = set()
+            for field in descriptor.fields:
+                parsed = options.FromString(field.GetOptions().SerializeToString())
+                found.update(cel.expression for cel in parsed.Extensions[extension].cel)
+            known = self._standard[descriptor.full_name] = frozenset(found)
+        return known
+
+    def _compile(
+        self, source: str, this: ThisType, rules: Message | None, rule: Constant | None, standard: bool
+    ) -> Program:
         declaration = Declaration(
             this.type,
             "" if rules is None else rules.DESCRIPTOR.full_name,
@@ -101,7 +126,7 @@ class CelCompiler:
             variables["rules"] = MessageConstant(rules)
         if rule is not None:
             variables["rule"] = rule
-        return _program(source, Translator(tree, variables, self._pool).translate())
+        return _program(source, Translator(tree, variables, self._pool, standard=standard).translate())
 
     def _tree(self, source: str, declaration: Declaration) -> Tree:
         key = (source, declaration)
@@ -136,15 +161,12 @@ def _program(source: str, expr: Expr) -> Program:
     )
 
 
-def _reads(nodes: list[Expr]) -> list[str]:
-    names = []
+def _reads(nodes: list[Expr]) -> Iterator[str]:
     for node in nodes:
-        operand = getattr(node, "operand", None)
-        if isinstance(operand, Var) and operand.name == "this" and not operand.slot:
-            names.append(
-                node.field.name if isinstance(node, Select) else getattr(getattr(node, "field", None), "name", "")
-            )
-    return [name for name in names if name]
+        if isinstance(node, Select | Has):
+            operand = node.operand
+            if isinstance(operand, Var) and operand.name == "this" and not operand.slot:
+                yield node.field.name
 
 
 __all__ = [

@@ -1,12 +1,20 @@
-"""``format()`` translated clause by clause: a constant text, or a concatenation of what each clause displays."""
+"""``format()`` translated clause by clause: a constant text, or a concatenation of what each clause displays.
+
+protovalidate evaluates its own rules natively, not by their CEL, and writes some constants differently there (a double
+in full, ``100000000000000000000``, where CEL's ``%s`` writes ``1e+20``); ``standard`` chooses that.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Callable
+from decimal import Decimal
+from typing import Any, Final
+
+from protocontract._cel_time import cel_display_timestamp
 
 from protocontract_compiler.cel.errors import Untranslatable
 from protocontract_compiler.cel.fold import fold
-from protocontract_compiler.ir_cel import INT, STRING, Call, Expr, ListExpr, Literal, Type
+from protocontract_compiler.ir_cel import INT, STRING, Call, Expr, ListExpr, Literal, Type, list_of
 
 _TAKES: Final = {
     "d": {"int", "uint", "double"},
@@ -24,8 +32,8 @@ _DEFAULT_PRECISION: Final = 6
 _MAX_PRECISION: Final = 1000
 
 
-def format_call(template: Expr, arguments: Expr) -> Expr:
-    """The text that ``template.format(arguments)`` makes.
+def format_call(template: Expr, arguments: Expr, *, standard: bool = False) -> Expr:
+    """The text that ``template.format(arguments)`` makes; ``standard`` as protovalidate's own rules write it.
 
     Raises ``Untranslatable`` where the template is not constant, where the arguments are not a list display, or where
     protovalidate would end in an error whatever the message holds.
@@ -51,11 +59,56 @@ def format_call(template: Expr, arguments: Expr) -> Expr:
         verb, precision, position = _clause(text, position)
         if used >= len(items):
             raise Untranslatable("format() with too few arguments")
-        pieces.append(_display(items[used], verb, precision))
+        pieces.append(_display(_standard(items[used]) if standard else items[used], verb, precision))
         used += 1
     if any(not isinstance(item, Literal) for item in items[used:]):
         raise Untranslatable("format() with too many arguments")
     return concat(pieces)
+
+
+def _standard(expr: Expr) -> Expr:
+    """Constant doubles and times replaced by their texts in native messages."""
+    if not isinstance(expr, Literal):
+        return expr
+    write = _NATIVE.get(expr.type.kind)
+    if write is not None:
+        return Literal(STRING, write(expr.value))
+    if expr.type.kind == "list" and isinstance(expr.value, tuple):
+        write = _NATIVE.get(expr.type.element.kind)
+        if write is not None:
+            return Literal(list_of(STRING), tuple(write(item) for item in expr.value))
+    return expr
+
+
+def _in_full(value: float) -> str:
+    if value != value:
+        return "NaN"
+    if value in (float("inf"), float("-inf")):
+        return "Infinity" if value > 0 else "-Infinity"
+    return format(Decimal(repr(value)), "f").removesuffix(".0")
+
+
+def _seconds(duration: int) -> str:
+    seconds, nanos = divmod(abs(duration), 1_000_000_000)
+    fraction = f".{nanos:09}".rstrip("0") if nanos else ""
+    return f"{'-' if duration < 0 else ''}{seconds}{fraction}s"
+
+
+def _rfc_3339(instant: int) -> str:
+    """Before 1970 the native text goes back by the nanoseconds instead of forward; the comparison does not."""
+    seconds, nanos = divmod(instant, 1_000_000_000)
+    if seconds < 0:
+        instant = seconds * 1_000_000_000 - nanos
+    text = cel_display_timestamp(instant)
+    year, _, rest = text.partition("-")
+    return f"{int(year):04}-{rest}"
+
+
+_NATIVE: Final[dict[str, Callable[[Any], str]]] = {
+    "double": _in_full,
+    "duration": _seconds,
+    "timestamp": _rfc_3339,
+}
 
 
 def _items(arguments: Expr) -> list[Expr]:

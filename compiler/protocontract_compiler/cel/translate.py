@@ -73,9 +73,20 @@ _MOST_UNROLLED: Final = 64
 
 
 class Translator:
-    """Translates one expression. Macro variables are numbered from 1 in the order in which they are met."""
+    """Translates one expression. Macro variables are numbered from 1 in the order in which they are met.
 
-    def __init__(self, tree: Tree, variables: Mapping[str, Binding], pool: descriptor_pool.DescriptorPool) -> None:
+    ``standard`` says that it is one of validate.proto's own, whose messages protovalidate writes natively.
+    """
+
+    def __init__(
+        self,
+        tree: Tree,
+        variables: Mapping[str, Binding],
+        pool: descriptor_pool.DescriptorPool,
+        *,
+        standard: bool = False,
+    ) -> None:
+        self._standard = standard
         self._tree = tree
         self._scope: dict[str, Binding] = dict(variables)
         self._pool = pool
@@ -235,7 +246,7 @@ class Translator:
             case "_+_" if args[0].type.kind == "list":
                 return build.concat_lists(*args)
             case "format":
-                return format_call(*args)
+                return format_call(*args, standard=self._standard)
             case "unique":
                 return self._unique(args[0])
             case "matches":

@@ -7,7 +7,7 @@ from typing import Any, Final
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-from protocontract_compiler.cel.errors import Untranslatable
+from protocontract_compiler.cel.errors import CelError, Untranslatable
 from protocontract_compiler.ir_cel import (
     BOOL,
     BYTES,
@@ -83,6 +83,9 @@ WRAPPERS: Final = {
 
 _TIMES: Final = {"google.protobuf.Timestamp": TIMESTAMP, "google.protobuf.Duration": DURATION}
 
+_MIN_SECONDS: Final = -62_135_596_800
+_MAX_SECONDS: Final = 253_402_300_799
+
 _DYNAMIC: Final = frozenset(
     {"google.protobuf.Any", "google.protobuf.ListValue", "google.protobuf.Struct", "google.protobuf.Value"}
 )
@@ -152,7 +155,10 @@ def plain(value: Any, type_: Type) -> Value:
         return value  # type: ignore[no-any-return]  # protobuf's scalar types are what Value lists
     if type_ in (TIMESTAMP, DURATION):
         seconds, nanos = getattr(value, "seconds"), getattr(value, "nanos")  # noqa: B009  # run-time classes
-        return int(seconds) * 1_000_000_000 + int(nanos)
+        instant = int(seconds) * 1_000_000_000 + int(nanos)
+        if type_ == TIMESTAMP and not (_MIN_SECONDS <= seconds <= _MAX_SECONDS and 0 <= nanos < 1_000_000_000):
+            raise CelError("timestamp out of range; expected the years 1 to 9999 and less than a second of nanos")
+        return instant
     if value.DESCRIPTOR.full_name in WRAPPERS:
         return getattr(value, "value")  # type: ignore[no-any-return]  # noqa: B009
     raise Untranslatable(f"a constant of message type {value.DESCRIPTOR.full_name}")
