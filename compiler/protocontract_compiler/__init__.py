@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from protocontract_compiler.dynamic import compile, load_protos
+    from protocontract_compiler.dynamic import compile, load_protos  # noqa: A004
 
 __all__ = ["compile", "load_protos"]
 

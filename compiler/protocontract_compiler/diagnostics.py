@@ -2,7 +2,7 @@
 
 One line a mistake, all mistakes at once, sorted by place::
 
-    transaction.proto:9:25: error[money-currency-field]: `curency` is not a field of Transaction; did you mean `currency`?
+    a.proto:9:25: error[money-currency-field]: `curency` is not a field of Transaction; did you mean `currency`?
     1 error; nothing was written
 
 The style of a message (a test keeps it): lower case at the start, no full stop at the end, what is wrong first, then

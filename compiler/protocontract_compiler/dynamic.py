@@ -115,7 +115,7 @@ class _Modules:
         # So that tracebacks show the lines of generated code.
         linecache.cache[origin] = (len(text), None, text.splitlines(keepends=True), origin)
         module.__dict__["__builtins__"] = {**vars(builtins), "__import__": self._import}
-        exec(builtins.compile(text, origin, "exec"), module.__dict__)
+        exec(builtins.compile(text, origin, "exec"), module.__dict__)  # noqa: S102  (our own emitter wrote it)
         return module
 
     def _import(
@@ -133,7 +133,7 @@ class _Modules:
                 return module
         elif (module := self.find(name)) is not None:
             # `import a.b.c as x` walks the attributes from the root.
-            first, *rest = name.split(".")
+            rest = name.split(".")[1:]
             for part in reversed(rest):
                 module = SimpleNamespace(**{part: module})  # type: ignore[assignment]
             return module

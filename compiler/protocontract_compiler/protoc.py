@@ -81,9 +81,7 @@ def write_pb2(files: FileDescriptorSet, names: Sequence[str], out: Path, diagnos
     with tempfile.TemporaryDirectory(prefix="protocontract-") as folder:
         given = Path(folder) / "descriptors.binpb"
         given.write_bytes(files.SerializeToString())
-        _check(
-            _run([f"--descriptor_set_in={given}", f"--python_out={out}", f"--pyi_out={out}", *names]), diagnostics
-        )
+        _check(_run([f"--descriptor_set_in={given}", f"--python_out={out}", f"--pyi_out={out}", *names]), diagnostics)
 
 
 def includes_folder() -> Path:

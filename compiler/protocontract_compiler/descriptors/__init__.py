@@ -125,7 +125,7 @@ def _check_installed(files: Sequence[FileDescriptorProto], diagnostics: Diagnost
                 "validate-proto",
                 ir.Place(file.name),
                 "the file differs from the one of the installed protovalidate; expected the same rules",
-                'use the folder that `protocontract includes` prints, or install the protovalidate that fits',
+                "use the folder that `protocontract includes` prints, or install the protovalidate that fits",
             )
         if file.name == VOCABULARY_PROTO and not same_meaning(file, vocabulary_proto()):
             diagnostics.error(

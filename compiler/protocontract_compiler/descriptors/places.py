@@ -179,7 +179,14 @@ def _comment(text: str) -> str:
 
 
 def _kind(descriptor: AnyDescriptor) -> str:
-    for kind in (Descriptor, FieldDescriptor, OneofDescriptor, EnumDescriptor, EnumValueDescriptor, ServiceDescriptor):
+    for kind in (
+        Descriptor,
+        FieldDescriptor,
+        OneofDescriptor,
+        EnumDescriptor,
+        EnumValueDescriptor,
+        ServiceDescriptor,
+    ):
         if isinstance(descriptor, kind):
             return kind.__name__
     return "MethodDescriptor"
@@ -204,9 +211,7 @@ def _declared(file: FileDescriptorProto) -> Iterator[tuple[str, tuple[int, ...]]
         yield scope + extension.name, (7, index)
 
 
-def _in_message(
-    message: DescriptorProto, scope: str, path: tuple[int, ...]
-) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _in_message(message: DescriptorProto, scope: str, path: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
     name = scope + message.name
     yield name, path
     for index, field in enumerate(message.field):
@@ -221,9 +226,7 @@ def _in_message(
         yield from _in_enum(enum, f"{name}.", (*path, 4, index))
 
 
-def _in_enum(
-    enum: EnumDescriptorProto, scope: str, path: tuple[int, ...]
-) -> Iterator[tuple[str, tuple[int, ...]]]:
+def _in_enum(enum: EnumDescriptorProto, scope: str, path: tuple[int, ...]) -> Iterator[tuple[str, tuple[int, ...]]]:
     name = scope + enum.name
     yield name, path
     for index, value in enumerate(enum.value):

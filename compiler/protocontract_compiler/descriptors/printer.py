@@ -174,8 +174,10 @@ class _Printer:
         for reserved in holder.reserved_range:
             last = reserved.end - exclusive
             end = "max" if reserved.end == maximum else str(last)
-            yield f"{indent}reserved {reserved.start};" if last == reserved.start else (
-                f"{indent}reserved {reserved.start} to {end};"
+            yield (
+                f"{indent}reserved {reserved.start};"
+                if last == reserved.start
+                else (f"{indent}reserved {reserved.start} to {end};")
             )
         for name in holder.reserved_name:
             yield f"{indent}reserved {_quoted(name)};"

@@ -33,7 +33,9 @@ def _check(loaded: Loaded, enum: ir.Enum, diagnostics: Diagnostics) -> None:
             # Two names of one number (allow_alias) may share what they stand for.
             if other.number != value.number:
                 diagnostics.error(
-                    "enum-value", place, f"`{word}` stands for `{other.name}` already; expected one value for each word"
+                    "enum-value",
+                    place,
+                    f"`{word}` stands for `{other.name}` already; expected one value for each word",
                 )
         if value.class_index is not None:
             other = indexes.setdefault(value.class_index, value)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from itertools import islice
 
-from protocontract.violations import OptionError, error_code
+from protocontract.violations import OptionError
 from protocontract_compiler import ir
 from protocontract_compiler.descriptors import Loaded
 from protocontract_compiler.diagnostics import Diagnostics, did_you_mean
 from protocontract_compiler.passes import checking
 from protocontract_compiler.passes.checking import NUMBER_TYPES, SEMANTIC_VERSION, FieldScope, element, kind_of, short
-from protocontract_compiler.passes.pass_annotations import CONTRACT
+from protocontract_compiler.passes.codes import rule_places, settled_code
 from protocontract_compiler.passes.rule_ids import ALL_OWN_RULE_IDS, OWN_RULE_IDS
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -70,10 +71,10 @@ def _check_rules_named(scope: FieldScope) -> None:
         for rule_id, _ in named:
             if rule_id not in known:
                 wanted = did_you_mean(rule_id, known)
-                listed = ", ".join(known) if known and len(known) <= 8 else "the id of one of its rules"
+                listed = ", ".join(known) if len(known) <= 8 else "the id of one of its rules"
                 scope.error(
                     id_, (option,),
-                    f"`{rule_id}` is not a rule of `{scope.field.name}`; expected {listed if known else 'no rule, as it has none'}",
+                    f"`{rule_id}` is not a rule of `{scope.field.name}`; expected {listed or 'none, as it has none'}",
                     wanted,
                 )  # fmt: skip
 
@@ -83,9 +84,13 @@ def _check_versions(scope: FieldScope) -> None:
     contract = scope.message.contract
     if governance.since:
         if not SEMANTIC_VERSION.fullmatch(governance.since):
-            scope.error("since", ("since",), f'"{governance.since}" is no semantic version; expected MAJOR.MINOR.PATCH')
-        elif contract is not None and SEMANTIC_VERSION.fullmatch(contract.version) and (
-            _order(governance.since) > _order(contract.version)
+            scope.error(
+                "since", ("since",), f'"{governance.since}" is no semantic version; expected MAJOR.MINOR.PATCH'
+            )
+        elif (
+            contract is not None
+            and SEMANTIC_VERSION.fullmatch(contract.version)
+            and (_order(governance.since) > _order(contract.version))
         ):
             scope.error(
                 "since", ("since",),
@@ -125,7 +130,9 @@ def _check_number_words(scope: FieldScope) -> None:
     is_number = element(scope.field).type in NUMBER_TYPES
     if governance.unit and not is_number:
         scope.error(
-            "unit", ("unit",), f"`{scope.field.name}` counts nothing; expected a number field, got {kind_of(scope.field)}"
+            "unit",
+            ("unit",),
+            f"`{scope.field.name}` counts nothing; expected a number field, got {kind_of(scope.field)}",
         )
     if governance.currency:
         from protocontract.normalize.money_currency import currency_code
@@ -153,7 +160,9 @@ def _check_user_rule_ids(loaded: Loaded, schema: ir.Schema, diagnostics: Diagnos
         for rule in found:
             if rule.rule_id in ALL_OWN_RULE_IDS:
                 diagnostics.error(
-                    "rule-id", rule.place, f"`{rule.rule_id}` is an id of protocontract; expected one of the contract's own"
+                    "rule-id",
+                    rule.place,
+                    f"`{rule.rule_id}` is an id of protocontract; expected one of the contract's own",
                 )
 
 
@@ -167,49 +176,33 @@ def _checks(rules: ir.ValueRules) -> Iterator[ir.Check]:
 def _check_codes(loaded: Loaded, schema: ir.Schema, message: ir.Message, diagnostics: Diagnostics) -> None:
     """Two rules of one contract with one code could not be told apart by who switches on codes."""
     taken: dict[int, tuple[str, str]] = {}
-    for count, (path, rule_id, declared, owner, field) in enumerate(_codes(schema, message, "", ())):
-        if count >= _MAX_CODES:
-            return
-        code = declared if declared is not None else error_code(message.full_name, path, rule_id)
+    for path, rule_id in islice(rule_places(schema, message), _MAX_CODES):
+        owner, field = _resolve(schema, message, path)
+        governed = field.governance if field is not None else ir.Governance()
+        code = settled_code(message.full_name, path, rule_id, governed)
         first = taken.setdefault(code, (path, rule_id))
         if first == (path, rule_id):
             continue
-        descriptor = loaded.pool.FindMessageTypeByName(owner.full_name)
-        place = (
-            loaded.places.of(descriptor.fields_by_name[field.name])
-            if field is not None
-            else loaded.places.option(descriptor, CONTRACT)
-            if owner.contract is not None
-            else loaded.places.of(descriptor)
-        )
-        other = f"`{first[0]}`" if first[0] else "the message"
+        place = field.place if field is not None else owner.place
+        named = f"`{first[0]}`" if first[0] else "the message"
         diagnostics.error(
             "error-code-clash", place,
-            f"`{rule_id}` of `{path or message.full_name}` and `{first[1]}` of {other} have the code {code:#010x}; expected "
-            "another code",
-            "set it with error_codes",
+            f"`{rule_id}` of `{path or message.full_name}` and `{first[1]}` of {named} have the code {code:#010x}; "
+            "expected a code for each",
+            "set one with error_codes",
         )  # fmt: skip
 
 
-def _codes(
-    schema: ir.Schema, message: ir.Message, prefix: str, outer: tuple[str, ...]
-) -> Iterator[tuple[str, str, int | None, ir.Message, ir.Field | None]]:
-    """Path, rule id and declared code of every rule below a message; messages inside themselves are entered once."""
-    for rule in message.rules.checks:
-        yield prefix, rule.rule_id or rule.source, None, message, None
-    for oneof in message.oneofs:
-        if oneof.required:
-            yield _join(prefix, oneof.name), "required", None, message, None
-    for field in message.fields:
-        path = _join(prefix, field.name)
-        declared: Mapping[str, int] = dict(field.governance.error_codes)
-        value_path = f"{path}.value" if field.key is not None else path
-        for rule_id in rule_ids(field):
-            yield path, rule_id, declared.get(rule_id), message, field
-        name = field.element_message
-        if name is not None and name in schema.messages and not name.startswith("google.protobuf.") and name not in outer:
-            yield from _codes(schema, schema.messages[name], value_path, (*outer, message.full_name))
-
-
-def _join(prefix: str, name: str) -> str:
-    return f"{prefix}.{name}" if prefix else name
+def _resolve(schema: ir.Schema, message: ir.Message, path: str) -> tuple[ir.Message, ir.Field | None]:
+    """The message and field that a path of an error code ends at; no field for a rule of the message or a oneof."""
+    owner, field = message, None
+    entry = False
+    for name in path.split(".") if path else ():
+        if entry:  # `key` or `value` of the map before it
+            entry = False
+            continue
+        if field is not None and field.element_message is not None:
+            owner = schema.messages[field.element_message]
+        field = next((candidate for candidate in owner.fields if candidate.name == name), None)
+        entry = field is not None and field.shape is ir.Shape.MAP
+    return owner, field

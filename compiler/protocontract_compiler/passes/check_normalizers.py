@@ -97,7 +97,9 @@ def _check_options(scope: FieldScope, normalizer: ir.Normalizer) -> None:
         _check_scalar(scope, options, field)
 
 
-def _check_money(scope: FieldScope, options: dict[str, Any], steps: tuple[str, ...], *, has_currency_field: bool) -> None:
+def _check_money(
+    scope: FieldScope, options: dict[str, Any], steps: tuple[str, ...], *, has_currency_field: bool
+) -> None:
     from protocontract.normalize import money
 
     if steps == ("money",):
@@ -156,7 +158,9 @@ def _check_label(scope: FieldScope, options: dict[str, Any], *, is_text: bool) -
     if is_text and "aliases" not in options:
         scope.error("normalizer-option", ("label",), "`label` names no labels; expected aliases")
     elif not is_text and "num_classes" not in options:
-        scope.error("normalizer-option", ("label",), "`label` of an integer has no num_classes; expected their number")
+        scope.error(
+            "normalizer-option", ("label",), "`label` of an integer has no num_classes; expected their number"
+        )
     else:
         scope.options("normalizer-option", "label", label.normalizer, options)
 
@@ -178,12 +182,12 @@ def _check_scalar(scope: FieldScope, options: dict[str, Any], field: ir.Field) -
 
 def _check_target(scope: FieldScope, normalizer: ir.Normalizer, target: str) -> None:
     option = TARGETS[normalizer.kind]
-    id_ = {"money": "money-currency-field", "instant": "instant-field", "quantity": "quantity-value-field"}[normalizer.kind]
+    id_ = {"money": "money-currency-field", "instant": "instant-field", "quantity": "quantity-value-field"}[
+        normalizer.kind
+    ]
     steps = (normalizer.kind, option)
     if scope.field.shape is not ir.Shape.SINGULAR:
-        scope.error(
-            id_, steps, f"`{scope.field.name}` has several values; expected no {option}, which holds one"
-        )
+        scope.error(id_, steps, f"`{scope.field.name}` has several values; expected no {option}, which holds one")
         return
     found = scope.lookup(id_, steps, target)
     if found is None:
@@ -191,9 +195,13 @@ def _check_target(scope: FieldScope, normalizer: ir.Normalizer, target: str) -> 
     if found.name == scope.field.name:
         scope.error(id_, steps, f"`{target}` is the field itself; expected a sibling")
     elif found.normalizer is not None:
-        scope.error("normalizer-clash", steps, f"`{target}` has a normalizer of its own; expected a field without one")
+        scope.error(
+            "normalizer-clash", steps, f"`{target}` has a normalizer of its own; expected a field without one"
+        )
     elif found.oneof is not None and found.oneof == scope.field.oneof:
-        scope.error(id_, steps, f"`{target}` is in the same oneof as `{scope.field.name}`; expected a field beside it")
+        scope.error(
+            id_, steps, f"`{target}` is in the same oneof as `{scope.field.name}`; expected a field beside it"
+        )
     elif normalizer.kind == "money":
         _check_currency_target(scope, normalizer, found, steps)
     elif normalizer.kind == "instant":

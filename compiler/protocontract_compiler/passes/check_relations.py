@@ -68,7 +68,13 @@ def _item(scope: FieldScope, word: str) -> ir.Message | None:
 
 
 def _named(
-    scope: FieldScope, word: str, option: str, options: dict[str, Any], owner: ir.Message | None, *, needed: bool = True
+    scope: FieldScope,
+    word: str,
+    option: str,
+    options: dict[str, Any],
+    owner: ir.Message | None,
+    *,
+    needed: bool = True,
 ) -> ir.Field | None:
     """The field that an option names, or None: with a mistake noted where it is needed or missing."""
     name = options.get(option)
@@ -91,7 +97,7 @@ def _check_spans(scope: FieldScope, options: dict[str, Any]) -> None:
     elif text is not None and text.normalizer is not None and text.normalizer.kind != "text":
         scope.error(
             "spans-field", ("spans", "text"),
-            f"`{text.normalizer.kind}` on `{text.name}` rewrites the whole text; expected no normalizer but `text`, which "
+            f"`{text.normalizer.kind}` on `{text.name}` rewrites the whole text; expected `text` or none, which "
             "spans can follow",
         )  # fmt: skip
     start = _named(scope, "spans", "start", options, item)
@@ -145,7 +151,9 @@ def _check_sequence(scope: FieldScope, options: dict[str, Any]) -> None:
             scope.error("sequence-field", steps, f"`{other.name}` is the field itself; expected a sibling")
         elif other is not None and other.shape is not ir.Shape.REPEATED:
             scope.error(
-                "sequence-field", steps, f"`{other.name}` has no length; expected a repeated field, got {kind_of(other)}"
+                "sequence-field",
+                steps,
+                f"`{other.name}` has no length; expected a repeated field, got {kind_of(other)}",
             )
 
 
@@ -163,7 +171,9 @@ def _check_graph(scope: FieldScope, options: dict[str, Any]) -> None:
     elif parents is not None and identity is not None and not _comparable(parents, identity):
         _wrong(scope, "graph", "parents", parents, f"the type of `{identity.name}`, {kind_of(identity)}")
     elif parents is not None and parents == identity:
-        scope.error("graph-field", ("graph", "parents"), f"`{parents.name}` is the id itself; expected the parents' ids")
+        scope.error(
+            "graph-field", ("graph", "parents"), f"`{parents.name}` is the id itself; expected the parents' ids"
+        )
     if not options.get("acyclic") and not options.get("closed"):
         scope.error("relation-option", ("graph",), "`graph` asks for nothing; expected acyclic or closed")
 
@@ -230,7 +240,9 @@ def _check_bounds(scope: FieldScope, options: dict[str, Any], free: list[str]) -
             )  # fmt: skip
     if ("pad" in options or options.get("truncate")) and not free:
         option = "pad" if "pad" in options else "truncate"
-        scope.error("tensor-dims", ("tensor", option), f"`tensor.{option}` has no axis to work on; expected a free dim")
+        scope.error(
+            "tensor-dims", ("tensor", option), f"`tensor.{option}` has no axis to work on; expected a free dim"
+        )
 
 
 def _check_numbers(scope: FieldScope, options: dict[str, Any], dtype: str | None) -> None:
@@ -243,7 +255,9 @@ def _check_numbers(scope: FieldScope, options: dict[str, Any], dtype: str | None
     norm = options.get("l2_norm")
     if norm is not None and dtype is not None and dtype not in _SIZES["float"]:
         scope.error(
-            "tensor-type", ("tensor", "l2_norm"), f"the norm of integers is no number of theirs; expected a float dtype, got {dtype.upper()}"
+            "tensor-type",
+            ("tensor", "l2_norm"),
+            f"the norm of integers is no number of theirs; expected a float dtype, got {dtype.upper()}",
         )
     if norm is not None and (norm["value"] < 0 or norm["tolerance"] < 0):
         scope.error("relation-option", ("tensor", "l2_norm"), "a norm or tolerance is negative; expected 0 or more")
@@ -281,7 +295,9 @@ def _check_tensors_together(group: list[tuple[FieldScope, dict[str, Any]]]) -> N
         if name is not None:
             first = names.setdefault(name, scope.field.name)
             if first != scope.field.name:
-                scope.error("relation-option", ("tensor", "name"), f'"{name}" is `{first}` already; expected another name')
+                scope.error(
+                    "relation-option", ("tensor", "name"), f'"{name}" is `{first}` already; expected another name'
+                )
         shape_field = options.get("shape_field")
         if shape_field is not None:
             rank, owner = ranks.setdefault(shape_field, (len(options.get("dims", ())), scope.field.name))
@@ -303,7 +319,9 @@ def _check_tensors_together(group: list[tuple[FieldScope, dict[str, Any]]]) -> N
 
 def _wrong(scope: FieldScope, word: str, option: str, field: ir.Field, wanted: str) -> None:
     scope.error(
-        f"{word}-field", (word, option), f"`{field.name}` is of the wrong type; expected {wanted}, got {kind_of(field)}"
+        f"{word}-field",
+        (word, option),
+        f"`{field.name}` is of the wrong type; expected {wanted}, got {kind_of(field)}",
     )
 
 

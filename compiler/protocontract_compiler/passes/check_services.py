@@ -90,7 +90,9 @@ class _Level:
 
     def _check_rate(self, rate: dict[str, Any]) -> None:
         self._positive(rate, ("rate", "per_second"), "a rate without `per_second`; expected more than 0", needed=True)
-        self._positive(rate, ("rate", "burst"), "a bucket without `burst` never lets one pass; expected 1 or more", needed=True)
+        self._positive(
+            rate, ("rate", "burst"), "a bucket without `burst` never lets one pass; expected 1 or more", needed=True
+        )
 
     def _check_batch(self, batch: dict[str, Any]) -> None:
         for name, wanted in (("max_size", "1 or more"), ("max_wait", "more than 0 seconds")):
@@ -99,7 +101,9 @@ class _Level:
 
     def _check_fallback(self, fallback: dict[str, Any]) -> None:
         if not fallback.get("provider") and not fallback.get("model"):
-            self._error("service-fallback", ("fallback",), "`fallback` names nothing to run; expected provider or model")
+            self._error(
+                "service-fallback", ("fallback",), "`fallback` names nothing to run; expected provider or model"
+            )
         for name in ("max_abs", "max_rel", "probe_every"):
             if fallback.get(name, 0) < 0:
                 self._error("service-fallback", ("fallback", name), f"`{name}` is negative; expected 0 or more")
@@ -112,12 +116,12 @@ class _Level:
                 "service-fallback", ("fallback", "sticky"), "a sticky fallback never ends; expected probe_every"
             )
 
-    def _positive(self, values: dict[str, Any], steps: tuple[str, ...], message: str, *, needed: bool = False) -> None:
+    def _positive(
+        self, values: dict[str, Any], steps: tuple[str, ...], message: str, *, needed: bool = False
+    ) -> None:
         value = values.get(steps[-1])
         if (value is None and needed) or (value is not None and not 0 < value < float("inf")):
             self._error("service-level", steps, message)
 
     def _error(self, id_: str, steps: tuple[str | int, ...], message: str, hint: str | None = None) -> None:
-        self.diagnostics.error(
-            id_, self.loaded.places.option(self.descriptor, SERVICE_LEVEL, *steps), message, hint
-        )
+        self.diagnostics.error(id_, self.loaded.places.option(self.descriptor, SERVICE_LEVEL, *steps), message, hint)

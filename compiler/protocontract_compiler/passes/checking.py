@@ -89,24 +89,30 @@ class FieldScope:
         """The place of a path inside the field's ``(protocontract.v1.field)``."""
         return self.loaded.places.option(self.descriptor, FIELD, *steps)
 
-    def error(self, id: str, steps: tuple[str | int, ...], message: str, hint: str | None = None) -> None:  # noqa: A002
+    def error(self, id_: str, steps: tuple[str | int, ...], message: str, hint: str | None = None) -> None:
         """Notes a mistake at a path inside the option."""
-        self.diagnostics.error(id, self.place(*steps), message, hint)
+        self.diagnostics.error(id_, self.place(*steps), message, hint)
 
-    def lookup(self, id: str, steps: tuple[str | int, ...], name: str, owner: ir.Message | None = None) -> ir.Field | None:  # noqa: A002
-        """The field of that name in ``owner`` (by default the field's own message); notes a mistake where it is missing."""
+    def lookup(
+        self, id_: str, steps: tuple[str | int, ...], name: str, owner: ir.Message | None = None
+    ) -> ir.Field | None:
+        """The field of that name in ``owner`` (by default the field's message); a missing one is a mistake."""
         owner = owner or self.message
         for candidate in owner.fields:
             if candidate.name == name:
                 return candidate
         self.error(
-            id, steps, f"`{name}` is not a field of {short(owner.full_name)}",
+            id_, steps, f"`{name}` is not a field of {short(owner.full_name)}",
             did_you_mean(name, [candidate.name for candidate in owner.fields]),
         )  # fmt: skip
         return None
 
     def options(
-        self, id: str, word: str, build: Callable[..., Any], options: dict[str, Any]  # noqa: A002
+        self,
+        id_: str,
+        word: str,
+        build: Callable[..., Any],
+        options: dict[str, Any],
     ) -> Any | None:
         """What ``build(**options)`` of the runtime makes, or None with its complaint noted at the option's place."""
         try:
@@ -114,7 +120,7 @@ class FieldScope:
         except OptionError as error:
             name = error.option.partition(".")[0].partition("[")[0]
             steps = (word, name) if name in options else (word,)
-            self.error(id, steps, f"`{word}.{error.option}`: {error.message}")
+            self.error(id_, steps, f"`{word}.{error.option}`: {error.message}")
             return None
 
 
