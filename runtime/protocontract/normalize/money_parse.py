@@ -7,6 +7,7 @@ exactly one amount under the declared policy. Which currency it is, and its scal
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from protocontract.normalize.money_currency import MINOR_DIGITS, WITHDRAWN
@@ -81,13 +82,16 @@ _WORD_POWERS: Final = {
         "million millions mn mln mln. mio mio. mill mill. millionen millones milioni milhões milhão млн млн. juta triệu"
         .split(), 6),
     **dict.fromkeys("crore crores".split(), 7),
-    **dict.fromkeys("bn milliard milliards milliarde milliarden mrd mrd. mlrd mlrd. mld mld. млрд млрд. miliar tỷ".split(), 9),
+    **dict.fromkeys(
+        "bn milliard milliards milliarde milliarden mrd mrd. mlrd mlrd. mld mld. млрд млрд. miliar tỷ".split(), 9),
 }
 # Words that mean 10**9 or 10**12 by language, and abbreviations of more than one.
 _UNSURE_POWERS: Final = frozenset(
-    "billion billions billionen billones trillion trillions bln bio bio. mm mille mil mila tr jt rb".split()
+    "billion billions billionen billones trillion trillions bln bio bio. l mm mille mil mila tr jt rb".split()
 )
 _ENGLISH_POWERS: Final = {"billion": 9, "billions": 9, "trillion": 12, "trillions": 12}
+POWER_WORDS: Final = frozenset(_WORD_POWERS) | _UNSURE_POWERS
+"""Multipliers as words, in lower case, whether or not they have one value only."""
 # Credit and debit: which sign they mean depends on the account. (Cr may be crore, too.)
 _CREDIT_DEBIT: Final = frozenset({"CR", "DR", "Cr", "Dr", "cr", "dr"})
 # K$, M€, TEUR: a multiplier written into the mark.
@@ -182,7 +186,7 @@ class _Scanner:
             return token._replace(end=stop, number=None, fault="free_text")
         if power is None:
             into_mark = _POWER_MARK.fullmatch(name)
-            if lower in _UNSURE_POWERS or (into_mark and into_mark.group(1) in MINOR_DIGITS):
+            if lower in _UNSURE_POWERS or (spaced and name in _GLUED_POWERS) or (into_mark and into_mark.group(1) in MINOR_DIGITS):
                 return token._replace(end=stop, number=None, fault="magnitude")
             return token
         if not self.marks.lenient or token.number is None:
@@ -233,7 +237,8 @@ class _Scanner:
     def evaluated(self, elements: list[Element], start: int, end: int) -> Token:
         number = cjk_number(elements)
         vague = (start and self.text[start - 1] in _VAGUE) or (end < len(self.text) and self.text[end] in _VAGUE)
-        if number is None or vague:
+        letters = _LETTERS.match(self.text, end)
+        if number is None or vague or (letters and letters.group() in _GLUED_POWERS):
             return Token("n", start, end, fault="malformed_number")
         return Token("n", start, end, number, trillion="兆" in elements)
 
@@ -328,7 +333,7 @@ def parse(text: str, found: list[Token], *, lenient: bool) -> Amount | Fault:
     if lenient:
         found = [
             Token("t", token.start, token.end)
-            if token.kind == "n" and (at + 1 == len(found) or found[at + 1].kind == "t") and _numerals_in_words(text, token)
+            if token.kind == "n" and found[min(at + 1, len(found) - 1)].kind == "t" and _numerals_in_words(text, token)
             else token
             for at, token in enumerate(found)
         ]
@@ -356,14 +361,18 @@ def parse(text: str, found: list[Token], *, lenient: bool) -> Amount | Fault:
     if "t" in kinds or "u" in kinds:
         return "unknown_currency" if _unknown_capitals(text, found) else "free_text"
     marks = [token for token in found if token.kind == "c"]
-    if lenient and not marks and _unknown_capitals(text, found):
-        return "unknown_currency"
-    for form, negative in _FORMS:
-        if form.fullmatch(kinds):
-            break
-    else:
+    if lenient:
+        words = {text[token.start : token.end] for token in found if token.kind == "t"}
+        if words & _CREDIT_DEBIT:
+            return "free_text"
+        if any(word.casefold() in POWER_WORDS for word in words):
+            return "magnitude"
+        if not marks and _unknown_capitals(text, found):
+            return "unknown_currency"
+    negative = next((negative for form, negative in _FORMS if form.fullmatch(kinds)), None)
+    if negative is None:
         return "sign" if _SIGNS & set(kinds) else "free_text"
-    if any(a.end == b.start and text[a.start : a.end] == text[b.start : b.end] for a, b in zip(marks, marks[1:], strict=False)):
+    if any(a.end == b.start and text[a.start : a.end] == text[b.start : b.end] for a, b in pairwise(marks)):
         return "free_text"
     value = number.number
     if value is None:

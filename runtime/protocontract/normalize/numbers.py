@@ -23,9 +23,11 @@ ARABIC_DECIMAL: Final = "\u066b"
 ARABIC_GROUP: Final = "\u066c"
 _ALWAYS_GROUP: Final = " '" + ARABIC_GROUP
 
-# A run that can only be one number, well formed or not. Underscores and bars are taken in so that they are refused
-# where they stand instead of cutting the number in two.
-NUMBER_RUN: Final = re.compile(rf"[.,{ARABIC_DECIMAL}]?[0-9](?:[.,'{ARABIC_DECIMAL}{ARABIC_GROUP}_| ]*[0-9])*")
+# A run that can only be one number, well formed or not. Underscores, bars and doubled marks are taken in so that they
+# are refused where they stand; a space belongs to a number only before three digits.
+NUMBER_RUN: Final = re.compile(
+    rf"[.,{ARABIC_DECIMAL}]?[0-9]+(?:[.,'{ARABIC_DECIMAL}{ARABIC_GROUP}_|]+[0-9]+| [0-9]{{3}}(?![0-9]))*"
+)
 _PIECES: Final = re.compile(rf"([.,'{ARABIC_DECIMAL}{ARABIC_GROUP} ])([0-9]+)")
 
 # CLDR numbering systems by the code point of their zero, where CLDR has marks of their own for them.
@@ -107,7 +109,9 @@ def _groups_by_lakh(cldr: Locale) -> bool:
     return bool(pattern[1] == 2)
 
 
-def read(body: str, marks: Marks, zero: int = 0x30, *, chinese: bool = False, whole: bool = False) -> Number | NumberFault:
+def read(
+    body: str, marks: Marks, zero: int = 0x30, *, chinese: bool = False, whole: bool = False
+) -> Number | NumberFault:
     """The number that a run of digits and marks stands for.
 
     ``body`` matches ``NUMBER_RUN``; ``zero`` tells the script of its digits. ``chinese`` reads the marks the Chinese
@@ -178,4 +182,5 @@ def _well_grouped(head: str, separators: list[str], groups: list[str], *, lakh: 
     if len(set(separators)) > 1 or not 1 <= len(head) <= 3 or head[0] == "0" or len(groups[-1]) != 3:
         return False
     sizes = {len(group) for group in groups[:-1]}
-    return sizes <= {3} or (lakh and sizes == {2} and len(head) <= 2)
+    # Groups of two are an Indian habit, and commas make them.
+    return sizes <= {3} or (lakh and sizes == {2} and len(head) <= 2 and separators[0] == ",")
