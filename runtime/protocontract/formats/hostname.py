@@ -15,11 +15,12 @@ _PORT: Final = re.compile(r"0|[1-9][0-9]{0,4}").fullmatch
 def is_hostname(text: str) -> bool:
     """Whether ``text`` is a host name of letters, digits and hyphens.
 
-    One final dot (the root) is allowed; the last label is not all digits, so that no IPv4 address is a host name.
+    One final dot (the root) is allowed and not counted; the last label is not all digits, so that no IPv4 address is a host name.
     """
-    if len(text) > _MAX_LENGTH:
+    name = text.removesuffix(".")
+    if len(name) > _MAX_LENGTH:
         return False
-    labels = text.removesuffix(".").split(".")
+    labels = name.split(".")
     return all(map(_LABEL, labels)) and not (labels[-1].isascii() and labels[-1].isdigit())
 
 

@@ -1,4 +1,4 @@
-"""IP addresses and prefixes: RFC 4291 section 2.2 for IPv6 text, RFC 4007 section 11 for zones, RFC 4632 for prefixes."""
+"""IP addresses and prefixes: RFC 4291 section 2.2 for IPv6, RFC 4007 section 11 for zones, RFC 4632 for prefixes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def is_ip_prefix(text: str, version: int = 0, strict: bool = False) -> bool:
 
 def _is_ipv6_with_zone(text: str) -> bool:
     address, percent, zone = text.partition("%")
-    if percent and not zone:
+    if percent and (not zone or "\0" in zone):
         return False
     return _ipv6(address) is not None
 
