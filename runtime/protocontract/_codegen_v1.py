@@ -7,11 +7,13 @@ changes its meaning; what must change goes into a ``_codegen_v2`` beside it.
 from __future__ import annotations
 
 import math
+import re
 import time
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+import re2
 from google.protobuf.message import Message
 
 from protocontract._cel import *  # noqa: F403  # its __all__ is what emitted CEL may call
@@ -211,6 +213,8 @@ __all__ = [
     "now",
     "quantity",
     "quantity_as",
+    "re",
+    "re2",
     "refuse",
     "refuse_all",
     "sequence",

@@ -42,6 +42,20 @@ def contract_file_of(proto_file: str) -> str:
     return f"{proto_file.removesuffix('.proto').replace('-', '_')}_contract.py"
 
 
+def literal(value: object) -> str:
+    """Python code of a constant: as ``repr`` writes it, with double quotes, which generated code has throughout."""
+    if isinstance(value, str):
+        text = repr(value)
+        inner = text[1:-1]
+        return f'"{inner}"' if text[0] == "'" and '"' not in inner else text
+    if isinstance(value, tuple):
+        inside = ", ".join(map(literal, value))
+        return f"({inside},)" if len(value) == 1 else f"({inside})"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{literal(key)}: {literal(item)}" for key, item in value.items()) + "}"
+    return repr(value)
+
+
 class Names:
     """Hands out identifiers, each once."""
 

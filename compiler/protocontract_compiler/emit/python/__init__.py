@@ -7,8 +7,17 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 from protocontract_compiler import ir
-from protocontract_compiler.emit.names import Names, attribute, contract_file_of, is_plain, module_of, screaming
+from protocontract_compiler.emit.names import (
+    Names,
+    attribute,
+    contract_file_of,
+    is_plain,
+    literal,
+    module_of,
+    screaming,
+)
 from protocontract_compiler.emit.output import OutputFile
+from protocontract_compiler.emit.python.layout import laid_out
 from protocontract_compiler.emit.python.module import PB, RUNTIME, Module
 from protocontract_compiler.emit.python.normalize import Normalizers
 from protocontract_compiler.emit.python.relate import Relations
@@ -79,13 +88,14 @@ def _assembled(
         writer.line()
         writer.line()
         writer.lines(function.splitlines())
+    writer.line()
     _title(writer, "Contracts")
     writer.lines(contracts.text().splitlines())
     writer.line()
     with writer.block("__all__ = ["):
-        writer.lines(f"{name!r}," for name in [*(line.split(":")[0] for line in codes), *public])
+        writer.lines(f"{literal(name)}," for name in [*(line.split(":")[0] for line in codes), *public])
     writer.line("]")
-    return writer.text()
+    return laid_out(writer.text())
 
 
 def _title(writer: Writer, title: str) -> None:
@@ -114,7 +124,7 @@ def _pb_import(proto_file: str) -> str:
     package, _, name = module_name.rpartition(".")
     if all(is_plain(part) for part in module_name.split(".")):
         return f"from {package} import {name} as {PB}" if package else f"import {name} as {PB}"
-    return f"{PB} = {RUNTIME}.import_module({module_name!r})"
+    return f"{PB} = {RUNTIME}.import_module({literal(module_name)})"
 
 
 def _code_constants(schema: ir.Schema, messages: list[ir.Message], names: Names) -> list[str]:
@@ -157,32 +167,32 @@ def _write_contract(
     )
     with writer.block(f"{name}: Final = {RUNTIME}.Contract("):
         writer.line(f"{message_type},")
-        writer.line(f"full_name={message.full_name!r},")
-        writer.line(f"fingerprint={fingerprint(schema, message.full_name)!r},")
+        writer.line(f"full_name={literal(message.full_name)},")
+        writer.line(f"fingerprint={literal(fingerprint(schema, message.full_name))},")
         for word in ("version", "owner", "topic", "dead_letter_topic", "key_field", "event_time"):
             if getattr(contract, word):
-                writer.line(f"{word}={getattr(contract, word)!r},")
+                writer.line(f"{word}={literal(getattr(contract, word))},")
         if contract.level is not None:
             writer.line(f"level={_level_code(contract.level)},")
         if contract.on_breach != "ALERT":
-            writer.line(f"on_breach={contract.on_breach!r},")
+            writer.line(f"on_breach={literal(contract.on_breach)},")
         for word, function in functions:
             if function is not None:
                 writer.line(f"{word}={function},")
         if message.promises:
             with writer.block("promises=("):
                 for promise in message.promises:
-                    arguments = f"{promise.path!r}, {promise.text!r}, {promise.rule_ids!r}"
+                    arguments = f"{literal(promise.path)}, {literal(promise.text)}, {literal(promise.rule_ids)}"
                     writer.line(f"{RUNTIME}.Promise({arguments}),")
             writer.line("),")
         scalars = list(_scalars(schema, message, "", (message.full_name,)))
         if scalars:
-            pairs = ", ".join(f"{path!r}: {value_code(options)}" for path, options in scalars)
+            pairs = ", ".join(f"{literal(path)}: {value_code(options)}" for path, options in scalars)
             writer.line(f"scalars={{{pairs}}},")
         hidden = list(_sensitive(schema, message, "", (message.full_name,)))
         if hidden:
-            writer.line(f"sensitive=frozenset({{{', '.join(map(repr, hidden))}}}),")
-        writer.line(f"source={message.file!r},")
+            writer.line(f"sensitive=frozenset({{{', '.join(map(literal, hidden))}}}),")
+        writer.line(f"source={literal(message.file)},")
     writer.line(")")
 
 
@@ -201,7 +211,7 @@ def _level_code(level: ir.StreamLevel) -> str:
         if value is not None:
             if word in ("latency", "frequency", "window"):
                 value = value / 1_000_000_000
-            shown.append(f"{word}={value!r}")
+            shown.append(f"{word}={literal(value)}")
     return f"{RUNTIME}.StreamLevel({', '.join(shown)})"
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from protocontract_compiler import ir
-from protocontract_compiler.emit.names import Names, screaming
+from protocontract_compiler.emit.names import Names, literal, screaming
 
 RUNTIME = "_rt"
 PB = "_pb"
@@ -61,13 +61,13 @@ class Module:
         types = ""
         if described.key is not None and described.value is not None:
             types = f", {described.key.type}, {described.value.type}"
-        code = f"{RUNTIME}.FieldElement({described.number}, {described.name!r}, {described.type}{types})"
+        code = f"{RUNTIME}.FieldElement({described.number}, {literal(described.name)}, {described.type}{types})"
         owner = self._short(message)
         return self._once(self.fields, code, f"_F_{owner}_{screaming(described.name)}", key=f"{message}.{code}")
 
     def oneof_element(self, message: str, name: str) -> str:
         """The name of the FieldElement of a oneof, which has a name only."""
-        code = f"{RUNTIME}.FieldElement(0, {name!r}, 0)"
+        code = f"{RUNTIME}.FieldElement(0, {literal(name)}, 0)"
         return self._once(self.fields, code, f"_F_{self._short(message)}_{screaming(name)}", key=f"{message}.{code}")
 
     def path_code(self, path: Path) -> str:
@@ -97,20 +97,25 @@ class Module:
     ) -> str:
         """The name of the Rule constant of one rule at one place."""
         place = rule_path
-        path_argument = repr(rule_path)
+        path_argument = literal(rule_path)
         if extension is not None:
-            path_argument = (
-                f"({rule_path!r}, {RUNTIME}.FieldElement({extension.number}, {extension.name!r}, {extension.type}))"
-            )
+            last = f"{extension.number}, {literal(extension.name)}, {extension.type}"
+            path_argument = f"({literal(rule_path)}, {RUNTIME}.FieldElement({last}))"
             place = f"{rule_path}.{extension.name}"
-        arguments = [repr(contract), path_code or self.path_code(path), repr(rule_id), repr(message), path_argument]
+        arguments = [
+            literal(contract),
+            path_code or self.path_code(path),
+            literal(rule_id),
+            literal(message),
+            path_argument,
+        ]
         arguments += governance_arguments(governed or ir.Governance(), rule_id, default_class)
         if for_key:
             arguments.append("for_key=True")
         if rule_text and not rule_id:
-            arguments.append(f"rule_text={rule_text!r}")
+            arguments.append(f"rule_text={literal(rule_text)}")
         if needs:
-            arguments.append(f"needs={needs!r}")
+            arguments.append(f"needs={literal(needs)}")
         hint = "_".join([self._short(contract), *(screaming(step.field.name) for step in path)])
         words = screaming(rule_id) if len(rule_id) <= 40 and rule_id.replace(".", "_").isidentifier() else "CEL"
         return self._once(
@@ -136,10 +141,10 @@ def governance_arguments(governed: ir.Governance, rule_id: str, default_class: t
     arguments: list[str] = []
     severity = dict(governed.severities).get(rule_id, "ERROR")
     if severity != "ERROR":
-        arguments.append(f"severity={severity!r}")
+        arguments.append(f"severity={literal(severity)}")
     source = governed.error_class or default_class
     if source is not None:
-        arguments.append(f"error_class={RUNTIME}.ErrorClass({source[0]!r}, {source[1]!r})")
+        arguments.append(f"error_class={RUNTIME}.ErrorClass({literal(source[0])}, {literal(source[1])})")
     code = dict(governed.error_codes).get(rule_id)
     if code is not None:
         arguments.append(f"error_code={code:#010x}")
@@ -152,11 +157,11 @@ def governance_keywords(governed: ir.Governance) -> list[str]:
     """Keyword arguments of a Site, which makes its rules as refusals come."""
     arguments: list[str] = []
     if governed.severities:
-        arguments.append(f"severities={dict(governed.severities)!r}")
+        arguments.append(f"severities={literal(dict(governed.severities))}")
     if governed.error_class is not None:
-        arguments.append(f"error_class={RUNTIME}.ErrorClass{governed.error_class!r}")
+        arguments.append(f"error_class={RUNTIME}.ErrorClass{literal(governed.error_class)}")
     if governed.error_codes:
-        codes = ", ".join(f"{rule_id!r}: {code:#010x}" for rule_id, code in governed.error_codes)
+        codes = ", ".join(f"{literal(rule_id)}: {code:#010x}" for rule_id, code in governed.error_codes)
         arguments.append(f"error_codes={{{codes}}}")
     if governed.sensitive:
         arguments.append("sensitive=True")

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from protocontract_compiler import ir
-from protocontract_compiler.emit.names import Names, attribute, snake
+from protocontract_compiler.emit.names import Names, attribute, literal, snake
 from protocontract_compiler.emit.python.module import Module
 from protocontract_compiler.emit.python.walk import Walkers, options_code
 from protocontract_compiler.emit.writer import Writer
@@ -85,7 +85,7 @@ class Normalizers(Walkers):
                         self._value(message, field, _Value(name, f"{place}[{key}]", key), writer, names)
 
     def _present(self, field: ir.Field, writer: Writer) -> AbstractContextManager[None]:
-        return writer.block(f"if m.HasField({field.name!r}):") if field.has_presence else nullcontext()
+        return writer.block(f"if m.HasField({literal(field.name)}):") if field.has_presence else nullcontext()
 
     # -- one value
 
@@ -105,7 +105,9 @@ class Normalizers(Walkers):
                 with self._accepted(f"{bound}({value.name})", site, value, result, writer):
                     target = message.field(normalizer.target)
                     target_site = self.site(message, target, "instant")
-                    call = f"{self._rt('set_timestamp')}(changes, {target_site}, m, {target.name!r}, {result}, at)"
+                    call = (
+                        f"{self._rt('set_timestamp')}(changes, {target_site}, m, {literal(target.name)}, {result}, at)"
+                    )
                     writer.line(call)
             case "instant" if field.type in ir.INTEGER_TYPES:
                 # A number stays a number in its declared unit: only its range is judged.
@@ -165,9 +167,9 @@ class Normalizers(Walkers):
         if target.enum is not None:
             pairs = {value_.number: enum_code(value_) for value_ in self.schema.enums[target.enum].values}
             codes = {number: code for number, code in pairs.items() if number and code}
-            by_number = self.module.constant(repr(codes), f"currencies_of_{target.enum.rpartition('.')[2]}")
+            by_number = self.module.constant(literal(codes), f"currencies_of_{target.enum.rpartition('.')[2]}")
             by_code = self.module.constant(
-                repr({code: number for number, code in sorted(codes.items(), reverse=True)}),
+                literal({code: number for number, code in sorted(codes.items(), reverse=True)}),
                 f"numbers_of_{target.enum.rpartition('.')[2]}",
             )
             writer.line(f"{known} = {by_number}.get({place})")
@@ -202,10 +204,10 @@ class Normalizers(Walkers):
             place = attribute("m", target.name)
             changed = f"{place} != {result}"
             if target.has_presence:
-                changed = f"not m.HasField({target.name!r}) or {changed}"
+                changed = f"not m.HasField({literal(target.name)}) or {changed}"
             with writer.block(f"elif {changed}:"):
                 target_site = self.site(message, target, "quantity")
-                before = f"{place} if m.HasField({target.name!r}) else None" if target.has_presence else place
+                before = f"{place} if m.HasField({literal(target.name)}) else None" if target.has_presence else place
                 writer.line(f"{self._rt('change')}(changes, {target_site}, {before}, {result}, at)")
                 writer.line(f"{place} = {result}")
 
@@ -241,11 +243,11 @@ class Normalizers(Walkers):
         self, message: ir.Message, other: ir.Field, relation: ir.Relation, value: _Value, edits: str, writer: Writer
     ) -> None:
         unit = relation.option("unit", "code_point")
-        remapper = self.module.constant(f"{self._rt('spans_remapper')}(unit={unit!r})", f"spans_remapper_{unit}")
+        remapper = self.module.constant(f"{self._rt('spans_remapper')}(unit={literal(unit)})", f"spans_remapper_{unit}")
         fields = tuple(relation.option(name) for name in ("start", "end", "surface"))
         site = self.site(message, other, "spans", (str(relation.option("text")),))
         arguments = f"found, changes, {site}, at, {attribute('m', other.name)}, {remapper}, {value.name}, {edits}"
-        writer.line(f"found = {self._rt('move_spans')}({arguments}, {fields!r})")
+        writer.line(f"found = {self._rt('move_spans')}({arguments}, {literal(fields)})")
 
     def _rt(self, name: str) -> str:
         return self.module.runtime(name)

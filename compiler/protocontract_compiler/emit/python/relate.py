@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from protocontract_compiler import ir
-from protocontract_compiler.emit.names import Names, attribute, snake
+from protocontract_compiler.emit.names import Names, attribute, literal, snake
 from protocontract_compiler.emit.python.module import Module
 from protocontract_compiler.emit.python.walk import Walkers, options_code
 from protocontract_compiler.emit.writer import Writer
@@ -95,7 +95,7 @@ class Relations(Walkers):
         found = f"{checker}({value}, {given}, sizes)"
         line = f"out = {self.module.runtime('refuse_all')}(out, {site}, {found}, None, at)"
         if field.has_presence:
-            with writer.block(f"if m.HasField({field.name!r}):"):
+            with writer.block(f"if m.HasField({literal(field.name)}):"):
                 writer.line(line)
         else:
             writer.line(line)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from protocontract_compiler import ir
 from protocontract_compiler.cel.checks import as_check
-from protocontract_compiler.emit.names import Names, attribute, snake
+from protocontract_compiler.emit.names import Names, attribute, literal, snake
 from protocontract_compiler.emit.python.cel_expr import emit, emit_condition
 from protocontract_compiler.emit.python.module import PB, Module, Path, Step
 from protocontract_compiler.emit.writer import Writer
@@ -130,8 +130,9 @@ class _Function:
 
     def _message(self, message: ir.Message, base: str, spot: Spot) -> None:
         if message.delegated is not None:
-            place = f"{self._module.path_code(spot.path)}, {_tuple(spot.subscripts)}, {self._root.full_name!r}"
-            self._writer.line(f"{self._out} = {self._rt('delegate')}({self._out}, {base}, {place})")
+            hidden = sorted(field.name for field in message.fields if field.governance.sensitive)
+            arguments = f"{self._out}, {base}, {self._place(spot)}, frozenset({literal(tuple(hidden))})"
+            self._writer.line(f"{self._out} = {self._rt('delegate')}({arguments})")
             return
         self._messages.add(base)
         governed = self._message_governance(message)
@@ -168,7 +169,7 @@ class _Function:
 
     def _oneof_required(self, message: ir.Message, oneof: ir.Oneof, base: str, spot: Spot) -> None:
         with self._writer.block(
-            f"if {base}.WhichOneof({oneof.name!r}) is None:{_comment(oneof.place, 'oneof.required')}"
+            f"if {base}.WhichOneof({literal(oneof.name)}) is None:{_comment(oneof.place, 'oneof.required')}"
         ):
             element = self._module.oneof_element(message.full_name, oneof.name)
             inner = self._module.path_code(spot.path).removeprefix("(").removesuffix(")").rstrip(",")
@@ -183,7 +184,7 @@ class _Function:
         if field.shape is not ir.Shape.SINGULAR:
             return f"len({attribute(base, field.name)})"
         if field.has_presence:
-            return f"{base}.HasField({field.name!r})"
+            return f"{base}.HasField({literal(field.name)})"
         value = attribute(base, field.name)
         return f"not {self._rt('is_zero')}({value})" if field.type in ir.FLOAT_TYPES else value
 
@@ -206,7 +207,7 @@ class _Function:
     def _singular(self, field: ir.Field, rules: ir.ValueRules, child: str | None, base: str, spot: Spot) -> None:
         has_body = bool(rules.checks) or child is not None
         if field.has_presence:
-            present = f"{base}.HasField({field.name!r})"
+            present = f"{base}.HasField({literal(field.name)})"
             if has_body:
                 with self._block(f"if {present}:"):
                     value = self._local(base, field)
@@ -249,9 +250,9 @@ class _Function:
                 self._check(check, values, values, spot, field.governance)
             if loops:
                 index, item = self._names.fresh("i"), self._names.fresh(_singular_name(field.name))
-                with self._block(f"for {index}, {item} in enumerate({values}):"):
-                    with self._unless_zero(items, field, item):
-                        self._element(items, child, field, item, spot.each(index))
+                head = f"for {index}, {item} in enumerate({values}):"
+                with self._block(head), self._unless_zero(items, field, item):
+                    self._element(items, child, field, item, spot.each(index))
 
     def _map(self, field: ir.Field, rules: ir.ValueRules, child: str | None, base: str, spot: Spot) -> None:
         assert field.key is not None
@@ -346,7 +347,9 @@ class _Function:
             found = self._names.fresh("inner")
             self._writer.line(f"{found} = {self._validators.function(child)}({value})")
             with self._writer.block(f"if {found} is not None:"):
-                place = f"{self._module.path_code(spot.path)}, {_tuple(spot.subscripts)}, {self._root.full_name!r}"
+                place = (
+                    f"{self._module.path_code(spot.path)}, {_tuple(spot.subscripts)}, {literal(self._root.full_name)}"
+                )
                 self._writer.line(f"{self._out} = {self._rt('nest')}({self._out}, {found}, {place})")
 
     def _represented(self, part: ir.Field, value: str, rules: ir.ValueRules) -> str:
@@ -443,6 +446,11 @@ class _Function:
             arguments.append(text)
         self._writer.line(f"{self._out} = {self._rt('add')}({', '.join(arguments)})")
 
+    def _place(self, spot: Spot) -> str:
+        """Arguments that say where a message stands: path, subscripts, and the record's contract."""
+        path = self._module.path_code(spot.path)
+        return f"{path}, {_tuple(spot.subscripts)}, {literal(self._root.full_name)}"
+
     # -- variables
 
     def _local(self, base: str, field: ir.Field, suffix: str = "") -> str:
@@ -482,7 +490,9 @@ class _Function:
         return self._is_set(self._validators.schema.messages[message].field(field.name), base)
 
     def constant(self, value_code: str, hint: str) -> str:
-        """A module-level constant."""
+        """A module-level constant. Patterns are compiled by the engines that the private runtime module offers."""
+        if value_code.startswith(("re.", "re2.")):
+            value_code = self._rt(value_code)
         return self._module.constant(value_code, hint)
 
     def runtime(self, name: str) -> str:
@@ -495,7 +505,7 @@ class _Function:
 
 
 def _native_condition(check: ir.Check, this: str) -> str:
-    values = ", ".join(repr(value) for value in check.values)
+    values = ", ".join(literal(value) for value in check.values)
     match check.native:
         case "enum_defined_only":
             return f"{this} not in {{{values}}}"

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from protocontract_compiler import ir
-from protocontract_compiler.emit.names import Names, attribute, snake
+from protocontract_compiler.emit.names import Names, attribute, literal, snake
 from protocontract_compiler.emit.python.module import PB, Module, governance_keywords
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.passes import reach
@@ -64,9 +64,9 @@ class Walkers(ABC):
     def site(self, message: ir.Message, field: ir.Field, word: str, needs: tuple[str, ...] = ()) -> str:
         """The name of the Site constant of a field."""
         element = self.module.field_element(message.full_name, field)
-        arguments = [repr(message.full_name), element, repr(word), *governance_keywords(field.governance)]
+        arguments = [literal(message.full_name), element, literal(word), *governance_keywords(field.governance)]
         if needs:
-            arguments.append(f"needs={needs!r}")
+            arguments.append(f"needs={literal(needs)}")
         code = f"{self.module.runtime('Site')}({', '.join(arguments)})"
         return self.module.constant(code, f"site_{snake(message.python_path)}_{field.name}_{word}")
 
@@ -98,10 +98,10 @@ class Walkers(ABC):
         element = self.module.field_element(message.full_name, field)
         place = attribute("m", field.name)
         each = f"({element}, {self.module.runtime('EACH')})"
-        owner = repr(message.full_name)
+        owner = literal(message.full_name)
         match field.shape:
             case ir.Shape.SINGULAR:
-                with writer.block(f"if m.HasField({field.name!r}):"):
+                with writer.block(f"if m.HasField({literal(field.name)}):"):
                     writer.line(self.call(function, place, f"(at, ({element},), (), {owner})"))
             case ir.Shape.REPEATED:
                 index, item = names.fresh("i"), names.fresh("item")
@@ -121,9 +121,9 @@ def options_code(options: tuple[tuple[str, ir.OptionValue], ...]) -> str:
 def value_code(value: ir.OptionValue) -> str:
     """Python code of an option's value: pairs are a mapping, other tuples stay tuples."""
     if not isinstance(value, tuple):
-        return repr(value)
+        return literal(value)
     items: tuple[Any, ...] = value
     if items and all(isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) for item in items):
-        return "{" + ", ".join(f"{name!r}: {value_code(inner)}" for name, inner in items) + "}"
+        return "{" + ", ".join(f"{literal(name)}: {value_code(inner)}" for name, inner in items) + "}"
     inside = ", ".join(value_code(item) for item in items)
     return f"({inside},)" if len(items) == 1 else f"({inside})"

@@ -1,0 +1,53 @@
+# Everything runs in an environment of its own, made on first use. Two are enough to begin: `make demo`, `make test`.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+# Stamp of the finished environment: made again when what it is made from changes.
+READY := $(VENV)/.ready-$(shell cat pyproject.toml ci/requirements-dev.txt | cksum | cut -d' ' -f1)
+
+.PHONY: demo test check generate bench conformance help clean
+
+help: ## What can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
+
+$(READY):
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --requirement ci/requirements-dev.txt --editable .
+	@rm -f $(VENV)/.ready-*
+	@touch $@
+
+# buf/validate/validate_pb2.py is rendered from the installed protovalidate and never committed.
+generated/python/buf/validate/validate_pb2.py: $(READY)
+	@$(BIN)/python -m protocontract_compiler.descriptors.validate_proto generated/python
+
+SETUP := $(READY) generated/python/buf/validate/validate_pb2.py
+
+demo: $(SETUP) ## Guard a dirty stream: in memory, or on KAFKA_BOOTSTRAP_SERVERS where that is set
+	@$(BIN)/python docs/demo/demo.py
+
+test: $(SETUP) ## All tests that need no server; those of a broker run where KAFKA_BOOTSTRAP_SERVERS is set
+	@$(BIN)/python -m pytest -q
+
+check: $(SETUP) ## Lint, format, types, and that generated code is what the compiler makes
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+	@$(MAKE) --no-print-directory generate
+	@git diff --exit-code --stat -- generated runtime/protocontract/v1 || \
+	  { echo "generated code is not what the compiler makes: commit the result of make generate" >&2; exit 1; }
+
+generate: $(SETUP) ## Make generated/ again from contracts/
+	@$(BIN)/python -m grpc_tools.protoc -I contracts --python_out=runtime --pyi_out=runtime protocontract/v1/contract.proto
+	@$(BIN)/protocontract compile contracts/acme -I contracts --out generated/python
+
+bench: $(SETUP) ## Ratios against the neighbours, in one run
+	@$(BIN)/python -m pip install --quiet --requirement ci/requirements-bench.txt
+	@$(BIN)/python -m tests.bench
+
+conformance: $(SETUP) ## The official protovalidate conformance suite (needs go)
+	@$(BIN)/python -m tests.conformance
+
+clean: ## Remove the environment and caches
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build generated/python/buf
