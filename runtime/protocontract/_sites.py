@@ -39,6 +39,7 @@ class Site:
         "needs",
         "sensitive",
         "severities",
+        "spoils",
         "word",
     )
 
@@ -53,6 +54,7 @@ class Site:
         error_codes: dict[str, int] | None = None,
         sensitive: bool = False,
         needs: tuple[str, ...] = (),
+        spoils: tuple[str, ...] = (),
     ) -> None:
         self.contract: Final = contract
         self.element: Final = element
@@ -63,6 +65,7 @@ class Site:
         self.error_codes: Final = error_codes or {}
         self.sensitive: Final = sensitive
         self.needs: Final = needs
+        self.spoils: Final = spoils
         self._rules: dict[tuple[str, bool], Rule] = {}
 
     def rule(self, rule_id: str, *, each: bool, severity: SeverityName | None = None) -> Rule:
@@ -80,6 +83,7 @@ class Site:
                 error_code=self.error_codes.get(rule_id),
                 sensitive=self.sensitive,
                 needs=self.needs,
+                spoils=self.spoils,
             )
         return found
 

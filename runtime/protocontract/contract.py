@@ -286,8 +286,13 @@ def _rejects(found: list[Violation]) -> bool:
 
 
 def _outside(found: list[Violation], refusals: list[Violation]) -> list[Violation]:
-    """The violations that do not concern a refused field: a refused field's other rules do not run."""
-    refused = {refusal.field_path for refusal in refusals if refusal.rule.severity == "ERROR"}
+    """The violations that no refused field has a part in: a refused field's other rules do not run."""
+    refused: set[str] = set()
+    for refusal in refusals:
+        if refusal.rule.severity == "ERROR":
+            path = refusal.field_path
+            refused.add(path)
+            refused.update(_parent(path) + name for name in refusal.rule.spoils)
     kept: list[Violation] = []
     for violation in found:
         path = violation.field_path

@@ -188,6 +188,7 @@ class Rule:
         "rule_text",
         "sensitive",
         "severity",
+        "spoils",
     )
 
     def __init__(
@@ -205,6 +206,7 @@ class Rule:
         for_key: bool = False,
         rule_text: str = "",
         needs: tuple[str, ...] = (),
+        spoils: tuple[str, ...] = (),
     ) -> None:
         self.contract: Final = contract
         self.path: Final = path
@@ -220,6 +222,8 @@ class Rule:
         self.rule_text: Final = rule_text
         #: Siblings that the rule reads: where one of them was refused, the rule does not run.
         self.needs: Final = needs
+        #: Siblings that the rule's normalizer would have written: where it refuses, their rules do not run either.
+        self.spoils: Final = spoils
 
 
 @lru_cache(maxsize=65536)

@@ -6,6 +6,10 @@ import os
 from typing import Any
 
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
 from acme.finance.v1.transaction_contract import TRANSACTION
 from acme.finance.v1.transaction_pb2 import Transaction
 from acme.inference.v1.model_service_contract import PREDICT_REQUEST, PREDICT_RESPONSE
@@ -14,10 +18,6 @@ from acme.pipeline.v1.pipeline_contract import CONVERSATION, EMBEDDING, RETRIEVE
 from acme.pipeline.v1.pipeline_pb2 import Conversation, Embedding, RetrievedChunks, TokenizerOutput
 from acme.text.v1.text_contract import TEXT_SAMPLE
 from acme.text.v1.text_pb2 import TextSample
-from google.protobuf.timestamp_pb2 import Timestamp
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
 from protocontract import Contract
 from tests.support.judge import ours, theirs
 from tests.support.messages import UUID, messages
@@ -77,8 +77,9 @@ def test_the_valid_message_is_valid(name: str) -> None:
 def test_violations_equal_protovalidate(name: str) -> None:
     contract, valid = VALID[name]
     seen = {"valid": 0, "broken": 0}
+    examples = EXAMPLES.get(name, 500) * MULTIPLIER
 
-    @settings(max_examples=EXAMPLES, derandomize=True, deadline=None, database=None,
+    @settings(max_examples=examples, derandomize=True, deadline=None, database=None,
               suppress_health_check=list(HealthCheck))  # fmt: skip
     @given(st.data())
     def compare(data: st.DataObject) -> None:

@@ -94,7 +94,7 @@ class Normalizers(Walkers):
         assert normalizer is not None
         code = f"{self._rt(normalizer.kind)}({options_code(normalizer.options)})"
         bound = self.module.constant(code, f"{normalizer.kind}_{snake(message.python_path)}_{field.name}")
-        site = self.site(message, field, normalizer.kind)
+        site = self.site(message, field, normalizer.kind, spoils=(normalizer.target,) if normalizer.target else ())
         result = names.fresh("result")
         match normalizer.kind:
             case "money" if normalizer.target:

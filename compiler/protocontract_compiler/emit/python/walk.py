@@ -61,12 +61,16 @@ class Walkers(ABC):
     def call(self, function: str, value: str, link: str) -> str:
         """The line that calls the function of a message that this one holds."""
 
-    def site(self, message: ir.Message, field: ir.Field, word: str, needs: tuple[str, ...] = ()) -> str:
-        """The name of the Site constant of a field."""
+    def site(
+        self, message: ir.Message, field: ir.Field, word: str, needs: tuple[str, ...] = (), spoils: tuple[str, ...] = ()
+    ) -> str:
+        """The name of the Site constant of a field, with the siblings that it reads and those that it writes."""
         element = self.module.field_element(message.full_name, field)
         arguments = [literal(message.full_name), element, literal(word), *governance_keywords(field.governance)]
         if needs:
             arguments.append(f"needs={literal(needs)}")
+        if spoils:
+            arguments.append(f"spoils={literal(spoils)}")
         code = f"{self.module.runtime('Site')}({', '.join(arguments)})"
         return self.module.constant(code, f"site_{snake(message.python_path)}_{field.name}_{word}")
 

@@ -26,7 +26,7 @@ from buf.validate import validate_pb2 as buf_dot_validate_dot_validate__pb2
 from protocontract.v1 import contract_pb2 as protocontract_dot_v1_dot_contract__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!acme/finance/v1/transaction.proto\x12\x0f\x61\x63me.finance.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fprotocontract/v1/contract.proto\"\xd9\x06\n\x0bTransaction\x12\x18\n\x02id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01R\x02id\x12=\n\x06\x61mount\x18\x02 \x01(\tB%\xbaH\x03\xc8\x01\x01\xea\xfa\x18\x1b\x12\x19\x12\x03\x43NY\x1a\x03\x43NY\x1a\x03USD:\x08\x63urrencyR\x06\x61mount\x12\x41\n\x08\x63urrency\x18\x03 \x01(\x0e\x32\x19.acme.finance.v1.CurrencyB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00R\x08\x63urrency\x12\x38\n\tbooked_at\x18\x04 \x01(\tB\x1b\xbaH\x03\xc8\x01\x01\xea\xfa\x18\x11\x1a\x0f\n\rAsia/ShanghaiR\x08\x62ookedAt\x12)\n\x07\x61\x63\x63ount\x18\x05 \x01(\tB\x0f\xbaH\x05r\x03\x98\x01\x13\xea\xfa\x18\x03\xa8\x01\x01R\x07\x61\x63\x63ount\x12\x41\n\x04kind\x18\x06 \x01(\x0e\x32!.acme.finance.v1.Transaction.KindB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00R\x04kind\x12(\n\trefund_of\x18\x07 \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01R\x08refundOf\x12,\n\x04memo\x18\x08 \x01(\tB\x18\xbaH\x05r\x03\x18\x8c\x01\xea\xfa\x18\x0c\n\n\x18\x01(\x01\x38\x01\x42\x02\x05\x03R\x04memo\"?\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n\x0cKIND_PAYMENT\x10\x01\x12\x0f\n\x0bKIND_REFUND\x10\x02:\xec\x02\xbaH\x87\x02\x1a\x8a\x01\n\x15transaction.refund_of\x12\x45\x61 refund names the payment that it takes back, and only a refund does\x1a*(this.kind == 2) == (this.refund_of != \'\')\x1ax\n\x17transaction.self_refund\x1a]this.refund_of != \'\' && this.refund_of == this.id ? \'a transaction cannot refund itself\' : \'\'\xea\xfa\x18]\n\x05\x31.4.0\x12\x15payments@acme.example\x1a\x08payments\"\rpayments.dead*\x02id2\tbooked_at:\x13\t+\x87\x16\xd9\xce\xf7\xef?\x12\x03\x08\xac\x02\x32\x03\x08\x90\x1c@\x01*c\n\x08\x43urrency\x12\x18\n\x14\x43URRENCY_UNSPECIFIED\x10\x00\x12 \n\x0c\x43URRENCY_CNY\x10\x01\x1a\x0e\xea\xfa\x18\n\n\x03\x43NY\x12\x03RMB\x12\x1b\n\x0c\x43URRENCY_USD\x10\x02\x1a\t\xea\xfa\x18\x05\n\x03USDb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n!acme/finance/v1/transaction.proto\x12\x0f\x61\x63me.finance.v1\x1a\x1b\x62uf/validate/validate.proto\x1a\x1fprotocontract/v1/contract.proto\"\xd7\x06\n\x0bTransaction\x12\x18\n\x02id\x18\x01 \x01(\tB\x08\xbaH\x05r\x03\xb0\x01\x01R\x02id\x12=\n\x06\x61mount\x18\x02 \x01(\tB%\xbaH\x03\xc8\x01\x01\xea\xfa\x18\x1b\x12\x19\x12\x03\x43NY\x1a\x03\x43NY\x1a\x03USD:\x08\x63urrencyR\x06\x61mount\x12?\n\x08\x63urrency\x18\x03 \x01(\x0e\x32\x19.acme.finance.v1.CurrencyB\x08\xbaH\x05\x82\x01\x02\x10\x01R\x08\x63urrency\x12\x38\n\tbooked_at\x18\x04 \x01(\tB\x1b\xbaH\x03\xc8\x01\x01\xea\xfa\x18\x11\x1a\x0f\n\rAsia/ShanghaiR\x08\x62ookedAt\x12)\n\x07\x61\x63\x63ount\x18\x05 \x01(\tB\x0f\xbaH\x05r\x03\x98\x01\x13\xea\xfa\x18\x03\xa8\x01\x01R\x07\x61\x63\x63ount\x12\x41\n\x04kind\x18\x06 \x01(\x0e\x32!.acme.finance.v1.Transaction.KindB\n\xbaH\x07\x82\x01\x04\x10\x01 \x00R\x04kind\x12(\n\trefund_of\x18\x07 \x01(\tB\x0b\xbaH\x08r\x03\xb0\x01\x01\xd8\x01\x01R\x08refundOf\x12,\n\x04memo\x18\x08 \x01(\tB\x18\xbaH\x05r\x03\x18\x8c\x01\xea\xfa\x18\x0c\n\n\x18\x01(\x01\x38\x01\x42\x02\x05\x03R\x04memo\"?\n\x04Kind\x12\x14\n\x10KIND_UNSPECIFIED\x10\x00\x12\x10\n\x0cKIND_PAYMENT\x10\x01\x12\x0f\n\x0bKIND_REFUND\x10\x02:\xec\x02\xbaH\x87\x02\x1a\x8a\x01\n\x15transaction.refund_of\x12\x45\x61 refund names the payment that it takes back, and only a refund does\x1a*(this.kind == 2) == (this.refund_of != \'\')\x1ax\n\x17transaction.self_refund\x1a]this.refund_of != \'\' && this.refund_of == this.id ? \'a transaction cannot refund itself\' : \'\'\xea\xfa\x18]\n\x05\x31.4.0\x12\x15payments@acme.example\x1a\x08payments\"\rpayments.dead*\x02id2\tbooked_at:\x13\t+\x87\x16\xd9\xce\xf7\xef?\x12\x03\x08\xac\x02\x32\x03\x08\x90\x1c@\x01*c\n\x08\x43urrency\x12\x18\n\x14\x43URRENCY_UNSPECIFIED\x10\x00\x12 \n\x0c\x43URRENCY_CNY\x10\x01\x1a\x0e\xea\xfa\x18\n\n\x03\x43NY\x12\x03RMB\x12\x1b\n\x0c\x43URRENCY_USD\x10\x02\x1a\t\xea\xfa\x18\x05\n\x03USDb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -42,7 +42,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TRANSACTION'].fields_by_name['amount']._loaded_options = None
   _globals['_TRANSACTION'].fields_by_name['amount']._serialized_options = b'\272H\003\310\001\001\352\372\030\033\022\031\022\003CNY\032\003CNY\032\003USD:\010currency'
   _globals['_TRANSACTION'].fields_by_name['currency']._loaded_options = None
-  _globals['_TRANSACTION'].fields_by_name['currency']._serialized_options = b'\272H\007\202\001\004\020\001 \000'
+  _globals['_TRANSACTION'].fields_by_name['currency']._serialized_options = b'\272H\005\202\001\002\020\001'
   _globals['_TRANSACTION'].fields_by_name['booked_at']._loaded_options = None
   _globals['_TRANSACTION'].fields_by_name['booked_at']._serialized_options = b'\272H\003\310\001\001\352\372\030\021\032\017\n\rAsia/Shanghai'
   _globals['_TRANSACTION'].fields_by_name['account']._loaded_options = None
@@ -55,10 +55,10 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_TRANSACTION'].fields_by_name['memo']._serialized_options = b'\272H\005r\003\030\214\001\352\372\030\014\n\n\030\001(\0018\001B\002\005\003'
   _globals['_TRANSACTION']._loaded_options = None
   _globals['_TRANSACTION']._serialized_options = b'\272H\207\002\032\212\001\n\025transaction.refund_of\022Ea refund names the payment that it takes back, and only a refund does\032*(this.kind == 2) == (this.refund_of != \'\')\032x\n\027transaction.self_refund\032]this.refund_of != \'\' && this.refund_of == this.id ? \'a transaction cannot refund itself\' : \'\'\352\372\030]\n\0051.4.0\022\025payments@acme.example\032\010payments\"\rpayments.dead*\002id2\tbooked_at:\023\t+\207\026\331\316\367\357?\022\003\010\254\0022\003\010\220\034@\001'
-  _globals['_CURRENCY']._serialized_start=976
-  _globals['_CURRENCY']._serialized_end=1075
+  _globals['_CURRENCY']._serialized_start=974
+  _globals['_CURRENCY']._serialized_end=1073
   _globals['_TRANSACTION']._serialized_start=117
-  _globals['_TRANSACTION']._serialized_end=974
-  _globals['_TRANSACTION_KIND']._serialized_start=544
-  _globals['_TRANSACTION_KIND']._serialized_end=607
+  _globals['_TRANSACTION']._serialized_end=972
+  _globals['_TRANSACTION_KIND']._serialized_start=542
+  _globals['_TRANSACTION_KIND']._serialized_end=605
 # @@protoc_insertion_point(module_scope)
