@@ -2,13 +2,13 @@
 
 Pure bookkeeping: no clock is read here. All times are seconds since the epoch, handed in by the caller.
 
-* ``LiveLevels`` judges a stream while it flows. The window slides by wall clock; it advances in sixtieths of its length.
-* ``RestLevels`` judges data at rest (``verify``, ``replay``). Windows stand side by side on the event-time axis, the first
-  one beginning at the epoch, and the data are judged as a whole besides: a share that the whole misses is missed by some
-  window, even where no single window holds enough records to be judged.
+* ``LiveLevels`` judges a stream while it flows. The window slides by wall clock, in steps of a sixtieth of its length.
+* ``RestLevels`` judges data at rest (``verify``, ``replay``). Windows stand side by side on the event-time axis, the
+  first one beginning at the epoch, and the data are judged as a whole besides: a share that the whole misses is missed
+  by some window, even where no single window holds enough records to be judged.
 
-Shares (compliance, error_rate) and latency are judged once ``minimum_records`` are there. Frequency and throughput speak of
-time, so they are judged on time: silence has no records.
+Shares (compliance, error_rate) and latency are judged once ``minimum_records`` are there. Frequency and throughput
+speak of time, so they are judged on time: silence has no records.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from protocontract.contract import StreamLevel
+    from protocontract.contract import Outcome, StreamLevel
 
 LevelName: TypeAlias = Literal["compliance", "latency", "frequency", "throughput", "error_rate"]
 State: TypeAlias = Literal["kept", "missed", "unjudged"]
@@ -54,7 +54,7 @@ class Verdict:
 
 
 def minimum_records(level: StreamLevel) -> int:
-    """Fewest records on which a share is judged: as declared, else ceil(1 / (1 - compliance)), the fewest that can show it.
+    """Fewest records on which a share is judged: as declared, else ceil(1 / (1 - compliance)).
 
     Without compliance it is ceil(1 / error_rate), and 1 where the promise is that no record breaks the contract.
     """
@@ -86,6 +86,12 @@ def event_seconds(message: Any, field_name: str) -> float | None:
         return None
     seconds: float = value.seconds + value.nanos / 1e9
     return seconds
+
+
+def outcome_seconds(outcome: Outcome[Any]) -> float | None:
+    """The moment of a record, rejected or not; None where it cannot be read."""
+    message = outcome.message if outcome.message is not None else outcome._decoded
+    return None if message is None else event_seconds(message, outcome.contract.event_time)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

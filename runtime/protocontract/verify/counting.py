@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from protocontract.contract import Contract, Outcome, Promise
-from protocontract.levels import RestLevels, Verdict, event_seconds
+from protocontract.levels import RestLevels, Verdict, outcome_seconds
 from protocontract.violations import Violation
 
 #: How many record numbers a report names for each rule.
@@ -120,9 +120,7 @@ class Counter:
         self.records += 1
         ok = outcome.ok
         if self._levels is not None:
-            message = outcome._decoded
-            moment = None if message is None else event_seconds(message, self.contract.event_time)
-            self._levels.record(ok, moment)
+            self._levels.record(ok, outcome_seconds(outcome))
         if ok and not outcome.violations and not outcome.changes:
             return
         self._broken += not ok

@@ -158,7 +158,8 @@ def _rule_lines(tally: PromiseTally, indent: str, unit: str, paint: Paint) -> li
     third = max((width(place) for place in places), default=0) + 3
     lines: list[str] = []
     for rule, place in zip(rules, places, strict=True):
-        line = f"{indent}{pad(rule.rule_id, first)}{count(rule.records):<{second}}   {pad(place, third)}{_example(rule, tally.promise.text)}"
+        example = _example(rule, tally.promise.text)
+        line = f"{indent}{pad(rule.rule_id, first)}{count(rule.records):<{second}}   {pad(place, third)}{example}"
         if rule.severity == "WARNING":
             line = f"{line.rstrip()}  (warning)"
         lines.append(paint(line.rstrip(), "quiet"))
@@ -172,7 +173,7 @@ def _numbers(rule: RuleTally, unit: str) -> str:
 
 
 def _example(rule: RuleTally, promise: str) -> str:
-    """The first offending value, and the message where it says more than the promise and the value's kind and length."""
+    """The first offending value, and the message where it says more than promise, kind and length do."""
     message = "" if rule.message == promise or describe(rule.value) in rule.message else _safe(rule.message)
     if rule.redacted:
         return f"({'; '.join(part for part in ('sensitive', message) if part)})"

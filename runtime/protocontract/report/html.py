@@ -1,0 +1,246 @@
+"""Renders a StreamReport as one HTML file without any outside resource: light and dark, on screen and on paper."""
+
+from __future__ import annotations
+
+from html import escape
+from string import Template
+from typing import Any, Final
+
+from protocontract.levels import Verdict
+from protocontract.report.charts import bars, split
+from protocontract.report.data import ChangeTally, Reject, StreamReport
+from protocontract.verify.report import level_text, shown
+
+_EMPTY: Final = '<span class="quiet">∅</span>'
+
+
+def render(report: StreamReport, *, made: str) -> str:
+    """The page. ``made`` says when and from what it was made, in the caller's words."""
+    contract = report.contract
+    untouched = report.accepted - report.normalised
+    rejects = sorted(report.rejects, key=lambda reject: (-report.by_rule[reject.rule_id], reject.rule_id))
+    changes = sorted(report.changes.values(), key=lambda tally: (-tally.count, tally.path))
+    rate = report.records / report.seconds if report.seconds else 0.0
+    return _PAGE.substitute(
+        title=escape(f"{contract.full_name} {contract.version}".rstrip()),
+        name=escape(contract.full_name),
+        version=escape(contract.version or "unversioned"),
+        facts=_facts(report),
+        split=split(
+            [
+                ("accepted as they came", "untouched", untouched),
+                ("accepted, normalised", "normalised", report.normalised),
+                ("dead-lettered", "rejected", report.rejected),
+            ]
+        ),
+        untouched=f"{untouched:,}",
+        normalised=f"{report.normalised:,}",
+        rejected=f"{report.rejected:,}",
+        records=f"{report.records:,}",
+        rate=f"{rate:,.0f}",
+        seconds=f"{report.seconds:.2f}",
+        levels="".join(_level(verdict) for verdict in report.levels)
+        or '<p class="quiet">The contract declares no service level.</p>',
+        chart=bars(
+            sorted(report.by_rule.items(), key=lambda row: (-row[1], row[0])), report.records, "violations by rule"
+        )
+        or '<p class="quiet">No record was rejected.</p>',
+        rejects="".join(_reject(reject, report) for reject in rejects) or _none(5, "No record was rejected."),
+        changes="".join(_change(tally) for tally in changes) or _none(4, "Nothing was changed."),
+        promises="".join(
+            f"<tr><td><code>{escape(promise.path) or 'message'}</code></td><td>{escape(promise.text)}</td></tr>"
+            for promise in contract.promises
+        ),
+        made=escape(made),
+        fingerprint=escape(contract.fingerprint),
+    )
+
+
+def _facts(report: StreamReport) -> str:
+    contract = report.contract
+    facts = [
+        ("stream", report.source),
+        ("topic", contract.topic),
+        ("dead letters", contract.dead_letter_topic),
+        ("owner", contract.owner),
+        ("contract", contract.source),
+    ]
+    return "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts if value)
+
+
+def _level(verdict: Verdict) -> str:
+    mark, word = {"kept": ("✓", "kept"), "missed": ("✗", "missed"), "unjudged": ("·", "not judged")}[verdict.state]
+    return (
+        f'<p class="level {verdict.state}"><span class="mark" aria-hidden="true">{mark}</span>'
+        f'<b>{escape(verdict.level.replace("_", " "))}</b> <span class="state">{word}</span>'
+        f'<span class="figures">{escape(level_text(verdict))}</span></p>'
+    )
+
+
+def _reject(reject: Reject, report: StreamReport) -> str:
+    value = '<span class="quiet">sensitive, not shown</span>' if reject.sensitive else _value(reject.value)
+    return (
+        f'<tr><td class="nowrap">{escape(reject.position)}</td><td><code>{escape(reject.path) or "message"}</code></td>'
+        f"<td>{value}</td><td>{escape(reject.message)}</td>"
+        f'<td class="nowrap"><code>{escape(reject.rule_id)}</code><br>'
+        f'<span class="quiet mono">{reject.code:#010x}</span></td></tr>'
+    )
+
+
+def _change(tally: ChangeTally) -> str:
+    if tally.hidden:
+        examples = '<tr class="pair"><td colspan="3" class="quiet">sensitive, not shown</td></tr>'
+    else:
+        examples = "".join(
+            f'<tr class="pair"><td>{_value(before)}</td><td class="arrow">→</td><td>{_value(after)}</td></tr>'
+            for before, after in tally.examples
+        )
+    return (
+        f"<tr><td><code>{escape(tally.path)}</code></td><td>{escape(tally.rule_id)}</td>"
+        f'<td class="number">{tally.count:,}</td><td><table class="pairs">{examples}</table></td></tr>'
+    )
+
+
+def _value(value: Any) -> str:
+    if value is None or value == "":
+        return _EMPTY
+    return f'<code class="value">{escape(shown(value, 48))}</code>'
+
+
+def _none(columns: int, words: str) -> str:
+    return f'<tr><td colspan="{columns}" class="quiet">{words}</td></tr>'
+
+
+_PAGE: Final = Template("""\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>$title</title>
+<style>
+:root {
+  --paper: #fbfbfa; --sheet: #ffffff; --ink: #1d2126; --quiet: #68707a; --line: #e2e4e7;
+  --good: #2f7d5b; --changed: #7fb59a; --bad: #b8442f; --bar: #b8442f; --code: #f1f2f4;
+}
+@media (prefers-color-scheme: dark) {
+  :root {
+    --paper: #14171a; --sheet: #1b1f23; --ink: #e4e7ea; --quiet: #949da7; --line: #2d3339;
+    --good: #57b98b; --changed: #37705a; --bad: #e0745d; --bar: #cf6650; --code: #262b31;
+  }
+}
+* { box-sizing: border-box; }
+body {
+  margin: 0; background: var(--paper); color: var(--ink);
+  font: 15px/1.5 system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif;
+}
+main { max-width: 60rem; margin: 0 auto; padding: 2.5rem 1.25rem 3rem; }
+h1 { font-size: 1.5rem; line-height: 1.2; margin: 0; font-weight: 650; overflow-wrap: anywhere; }
+h1 small { font-size: 1rem; font-weight: 400; color: var(--quiet); margin-left: .4rem; }
+h2 { font-size: 1.05rem; margin: 2.6rem 0 .3rem; font-weight: 650; }
+h2 + p.quiet { margin: 0 0 .8rem; }
+p { margin: .4rem 0; }
+.quiet { color: var(--quiet); }
+dl { display: flex; flex-wrap: wrap; gap: .35rem 2rem; margin: .8rem 0 0; }
+dl div { display: flex; gap: .5rem; }
+dt { color: var(--quiet); }
+dd { margin: 0; }
+.summary { margin-top: 1.8rem; padding: 1.3rem 1.4rem; background: var(--sheet); border: 1px solid var(--line);
+  border-radius: 6px; }
+.figures-row { display: flex; flex-wrap: wrap; gap: .8rem 2.6rem; margin-bottom: 1.1rem; }
+.figures-row div { min-width: 7.5rem; }
+.figures-row b { display: block; font-size: 1.6rem; line-height: 1.15; font-weight: 600;
+  font-variant-numeric: tabular-nums; }
+.figures-row span { color: var(--quiet); font-size: .9rem; }
+.figures-row i { display: inline-block; width: .65rem; height: .65rem; border-radius: 2px; margin-right: .4rem; }
+svg { display: block; width: 100%; }
+svg.split { height: 14px; border-radius: 3px; }
+.untouched { fill: var(--good); background: var(--good); }
+.normalised { fill: var(--changed); background: var(--changed); }
+.rejected { fill: var(--bad); background: var(--bad); }
+svg.bars { margin-top: .6rem; max-width: 760px; }
+svg.bars text { fill: var(--ink); font-size: 13.5px; dominant-baseline: central; }
+svg.bars .name { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace;
+  font-size: 12.5px; }
+svg.bars .figure { fill: var(--quiet); font-variant-numeric: tabular-nums; }
+svg.bars .bar { fill: var(--bar); }
+.level { display: flex; flex-wrap: wrap; gap: 0 .6rem; align-items: baseline; margin: .3rem 0; }
+.level .mark { width: 1rem; }
+.level .figures { color: var(--quiet); font-variant-numeric: tabular-nums; }
+.level.kept .mark, .level.kept .state { color: var(--good); }
+.level.missed .mark, .level.missed .state { color: var(--bad); }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; font-size: .92rem; }
+th, td { text-align: left; vertical-align: top; padding: .45rem .9rem .45rem 0; border-bottom: 1px solid var(--line); }
+th { color: var(--quiet); font-weight: 500; white-space: nowrap; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+.nowrap { white-space: nowrap; }
+table.pairs { width: auto; font-size: inherit; }
+table.pairs td { border: 0; padding: 0 .6rem .15rem 0; }
+table.pairs .arrow { color: var(--quiet); }
+code, .mono { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", monospace; font-size: .88em; }
+code.value { background: var(--code); padding: .1em .35em; border-radius: 3px; overflow-wrap: anywhere; }
+footer { margin-top: 3rem; padding-top: .9rem; border-top: 1px solid var(--line); color: var(--quiet);
+  font-size: .85rem; overflow-wrap: anywhere; }
+@media print {
+  :root { --paper: #fff; --sheet: #fff; --ink: #000; --quiet: #555; --line: #ccc; --good: #2f7d5b; --changed: #9cc8b2;
+    --bad: #b8442f; --bar: #b8442f; --code: #f1f2f4; }
+  * { -webkit-print-color-adjust: exact; print-color-adjust: exact; }
+  main { max-width: none; padding: 0; }
+  body { font-size: 11pt; }
+  tr, svg, .summary { break-inside: avoid; }
+  h2 { break-after: avoid; }
+  .scroll { overflow: visible; }
+}
+</style>
+</head>
+<body>
+<main>
+<header>
+<h1>$name<small>$version</small></h1>
+<dl>$facts</dl>
+</header>
+
+<section class="summary" aria-label="Summary">
+<div class="figures-row">
+<div><b>$records</b><span>records, $rate a second</span></div>
+<div><b>$untouched</b><span><i class="untouched"></i>accepted as they came</span></div>
+<div><b>$normalised</b><span><i class="normalised"></i>accepted, normalised</span></div>
+<div><b>$rejected</b><span><i class="rejected"></i>dead-lettered</span></div>
+</div>
+$split
+</section>
+
+<h2>Service level</h2>
+$levels
+
+<h2>Violations by rule</h2>
+<p class="quiet">Records that broke each rule, and their share of all. A record that broke several counts for each.</p>
+$chart
+
+<h2>Sample rejects</h2>
+<p class="quiet">The first dead letters of each rule.</p>
+<div class="scroll"><table>
+<thead><tr><th>record</th><th>field</th><th>value</th><th>what is wrong</th><th>rule and code</th></tr></thead>
+<tbody>$rejects</tbody>
+</table></div>
+
+<h2>What normalising changed</h2>
+<p class="quiet">Accepted records only: how often each field was rewritten, and some forms that it came in.</p>
+<div class="scroll"><table>
+<thead><tr><th>field</th><th>normalizer</th><th class="number">changed</th><th>before and after</th></tr></thead>
+<tbody>$changes</tbody>
+</table></div>
+
+<h2>What the contract promises</h2>
+<div class="scroll"><table>
+<thead><tr><th>field</th><th>promise</th></tr></thead>
+<tbody>$promises</tbody>
+</table></div>
+
+<footer><p>$made</p><p>Fingerprint <span class="mono">$fingerprint</span></p></footer>
+</main>
+</body>
+</html>
+""")
