@@ -157,7 +157,12 @@ def test_order_by_start() -> None:
 )
 def test_overlap_and_nesting(places: list[tuple[int, int]], overlap: list[int], crossing: list[int]) -> None:
     starts, ends = [start for start, _ in places], [end for _, end in places]
-    for options, expected in (({}, overlap), ({"allow_nesting": True}, crossing), ({"allow_overlap": True}, [])):
+    option_sets: list[tuple[dict[str, Any], list[int]]] = [
+        ({}, overlap),
+        ({"allow_nesting": True}, crossing),
+        ({"allow_overlap": True}, []),
+    ]
+    for options, expected in option_sets:
         found = spans.checker(**options)("0123456789", starts, ends) or []
         assert [each.index for each in found] == expected
 

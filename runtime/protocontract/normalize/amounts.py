@@ -1,56 +1,102 @@
 """Amounts of money inside running text: each unambiguous one becomes its standard form, "<code> <amount>".
 
 What an amount is and what it means is decided by the normalizer ``money`` with the same options. An amount that it
-refuses (ambiguous, no currency, a currency that is not allowed) stays as it is and is reported as a warning.
+refuses (ambiguous, no currency, a currency that is not allowed) stays as it is and is reported as a warning. So does
+one that runs into its neighbours in such a way that its standard form would be read as something else.
 """
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 from protocontract.normalize.edits import Edit, splice
 from protocontract.violations import OptionError, Refusal
+
+# Each round leaves out amounts that were read anew after the last one; what is not settled then stays as it is.
+_ROUNDS: Final = 4
+
+
+class _Reading(NamedTuple):
+    edits: list[Edit]
+    warnings: list[Refusal]
 
 
 class AmountFinder:
     """The step ``amounts`` with its options bound."""
 
-    __slots__ = ("_find", "_options")
+    __slots__ = ("_find",)
 
     def __init__(self, options: Mapping[str, Any]) -> None:
         from protocontract.normalize import money
 
-        try:
-            money.normalizer(**options)
-        except TypeError as error:
-            raise OptionError("amounts", "no such option of money") from error
-        self._options = dict(options)
-        self._find = money.find
+        known = inspect.signature(money.finder).parameters
+        if any(name not in known for name in options):
+            raise OptionError("amounts", f"no such option; expected some of {', '.join(known)}")
+        self._find: Final = money.finder(**options)
 
     def edits(self, text: str) -> list[Edit]:
         """The edits that bring every amount that can be read into its standard form."""
-        found: list[Edit] = []
-        for start, end, money in self._find(text, **self._options):
-            if isinstance(money, Refusal):
-                continue
-            standard = f"{money.currency} {money.amount}"
-            if text[start:end] != standard:
-                found.append(Edit(start, end, standard))
-        return found
+        return self._read(text).edits
 
     def apply(self, text: str) -> str:
         """The text with every amount that can be read in its standard form."""
-        edits = self.edits(text)
+        edits = self._read(text).edits
         return splice(text, edits) if edits else text
 
     def warnings(self, text: str) -> list[Refusal]:
         """Why amounts were left as they are; ``index`` counts all amounts of the text."""
-        return [
-            Refusal(money.rule_id, money.message, index)
-            for index, (_, _, money) in enumerate(self._find(text, **self._options))
-            if isinstance(money, Refusal)
-        ]
+        return self._read(text).warnings
+
+    def _candidates(self, text: str) -> tuple[dict[int, Edit], dict[int, Refusal]]:
+        """The amounts that change and those that are refused, by their number among all amounts."""
+        changing: dict[int, Edit] = {}
+        refused: dict[int, Refusal] = {}
+        for index, (start, end, money) in enumerate(self._find(text)):
+            if isinstance(money, Refusal):
+                refused[index] = Refusal(money.rule_id, money.message, index)
+            elif text[start:end] != (standard := f"{money.currency} {money.amount}"):
+                changing[index] = Edit(start, end, standard)
+        return changing, refused
+
+    def _read(self, text: str) -> _Reading:
+        changing, refused = self._candidates(text)
+        for _ in range(_ROUNDS):
+            edits = list(changing.values())
+            if not edits:
+                break
+            # What was written must be read as what it is: a second pass changes nothing.
+            again, _refused = self._candidates(splice(text, edits))
+            if not again:
+                break
+            unsettled = _touched(changing, [(edit.start, edit.end) for edit in again.values()]) or set(changing)
+            for index in unsettled:
+                del changing[index]
+                refused[index] = _runs_on(index)
+        else:
+            refused |= {index: _runs_on(index) for index in changing}
+            changing.clear()
+        return _Reading(list(changing.values()), [refused[index] for index in sorted(refused)])
+
+
+def _touched(changing: Mapping[int, Edit], places: list[tuple[int, int]]) -> set[int]:
+    """The edits whose results share text with these places of the edited text. Both are in order."""
+    touched: set[int] = set()
+    shift = at = 0
+    for index, edit in changing.items():
+        start = edit.start + shift
+        end = start + len(edit.text)
+        shift += len(edit.text) - (edit.end - edit.start)
+        while at < len(places) and places[at][1] <= start:
+            at += 1
+        if at < len(places) and places[at][0] < end:
+            touched.add(index)
+    return touched
+
+
+def _runs_on(index: int) -> Refusal:
+    return Refusal("money.ambiguous", "the amount runs into its neighbours; expected amounts apart", index)
 
 
 def finder(options: Mapping[str, Any]) -> AmountFinder:

@@ -49,26 +49,33 @@ class _Class(NamedTuple):
 
     rule_id: str
     what: str
-    present: Callable[[str], object]
+    characters: str
+    """The inside of a regular expression class; a text without any of them is not of the class."""
+    ascii_characters: str = ""
+    """Those of them that are ASCII."""
+    present: Callable[[str], object] | None = None
+    """Looks more closely at a text that holds some of the characters."""
 
 
-def _stray_tag(text: str, _search: Callable[[str], re.Match[str] | None] = re.compile(f"[{TAG_CLASS}]").search,
-               _flags: re.Pattern[str] = re.compile(FLAG_TAG_SEQUENCE)) -> object:  # fmt: skip
-    return _search(text) and _search(_flags.sub("", text))
+_FLAGS: Final = re.compile(FLAG_TAG_SEQUENCE)
+_TAGS: Final = re.compile(f"[{TAG_CLASS}]")
+
+
+def _stray_tag(text: str) -> object:
+    return _TAGS.search(_FLAGS.sub("", text))
 
 
 _CLASSES: Final[Mapping[str, _Class]] = {
-    "nul": _Class("text.nul", "U+0000", re.compile("\x00").search),
+    "nul": _Class("text.nul", "U+0000", r"\x00", r"\x00"),
     "control": _Class("text.control", "a control character other than TAB, LF and CR",
-                      re.compile(f"[{REJECTED_CONTROL_CLASS}]").search),
-    "replacement": _Class("text.replacement", "U+FFFD, the mark of a text that was damaged before it came",
-                          re.compile("\ufffd").search),
-    "noncharacter": _Class("text.noncharacter", "a noncharacter", re.compile(f"[{NONCHARACTER_CLASS}]").search),
-    "bidi_control": _Class("text.bidi", "a control of the writing direction",
-                           re.compile(f"[{BIDI_CONTROL_CLASS}]").search),
-    "private_use": _Class("text.private_use", "a private use character", re.compile(f"[{PRIVATE_USE_CLASS}]").search),
-    "tag": _Class("text.tag", "a tag character outside of an emoji flag", _stray_tag),
-    "mojibake": _Class("text.mojibake", "signs of having been decoded with the wrong encoding", looks_misdecoded),
+                      REJECTED_CONTROL_CLASS, r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f"),
+    "replacement": _Class("text.replacement", "U+FFFD, the mark of a text that was damaged before it came", r"\ufffd"),
+    "noncharacter": _Class("text.noncharacter", "a noncharacter", NONCHARACTER_CLASS),
+    "bidi_control": _Class("text.bidi", "a control of the writing direction", BIDI_CONTROL_CLASS),
+    "private_use": _Class("text.private_use", "a private use character", PRIVATE_USE_CLASS),
+    "tag": _Class("text.tag", "a tag character outside of an emoji flag", TAG_CLASS, present=_stray_tag),
+    "mojibake": _Class("text.mojibake", "signs of having been decoded with the wrong encoding",
+                       r"\x80-\U0010ffff", present=looks_misdecoded),
 }  # fmt: skip
 
 
@@ -138,8 +145,8 @@ class TextNormalizer:
     """
 
     __slots__ = (
-        "_amounts", "_classes", "_collapse", "_fold", "_form", "_marks", "_mojibake", "_reject_empty", "_steps",
-        "_trim",
+        "_amounts", "_ascii_suspect", "_classes", "_collapse", "_fold", "_form", "_marks", "_mojibake",
+        "_reject_empty", "_steps", "_suspect", "_trim",
     )  # fmt: skip
 
     def __init__(
@@ -191,6 +198,11 @@ class TextNormalizer:
         self._collapse: Final = bool(collapse_whitespace)
         names = {each.rule_id for each in self._classes}
         self._mojibake: Final = "text.mojibake" in names
+        self._suspect: Final = re.compile(
+            f"[{SURROGATE_CLASS}{''.join(each.characters for each in self._classes)}]"
+        ).search
+        of_ascii = "".join(each.ascii_characters for each in self._classes)
+        self._ascii_suspect: Final = re.compile(f"[{of_ascii}]").search if of_ascii else None
         self._marks: Final = (
             *(("<", "&") if strip_html else ()),
             *(("\ufffd",) if "text.replacement" in names else ()),
@@ -279,7 +291,9 @@ class TextNormalizer:
             return False
         if self._collapse and "  " in value:
             return False
-        if self._amounts is not None or not value:
+        if not value:
+            return not self._reject_empty
+        if self._amounts is not None and self._amounts.edits(value):
             return False
         if value.isascii():
             return True
@@ -290,10 +304,16 @@ class TextNormalizer:
         return not (self._mojibake and looks_misdecoded(value))
 
     def _refused(self, text: str) -> Refusal | None:
-        if not text.isascii() and _SURROGATE.search(text):
+        # One look finds that a text is sound, as nearly all are.
+        if text.isascii():
+            if self._ascii_suspect is None or self._ascii_suspect(text) is None:
+                return None
+        elif self._suspect(text) is None:
+            return None
+        if _SURROGATE.search(text):
             return Refusal("text.surrogate", f"half of a surrogate pair; expected Unicode text, got {describe(text)}")
-        for rule_id, what, present in self._classes:
-            if present(text):
+        for rule_id, what, characters, _, present in self._classes:
+            if present(text) if present else re.search(f"[{characters}]", text):
                 return Refusal(rule_id, f"{what}; expected none, got {describe(text)}")
         return None
 
