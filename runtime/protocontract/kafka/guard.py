@@ -116,8 +116,9 @@ class Guard(Generic[M]):
         self._source = Source(self._consumer, self.stats, listener=listener)
         self._outbox = Outbox(self._producers(dead_letters), "dead letters", too_large=too_large, backoff=backoff,
                               max_pending=max_pending)
-        #: The way to a sink, for the guard process.
+        #: The way to a sink and what to call now and then: for the guard process.
         self._sink: Outbox | None = None
+        self._tick: Callable[[], object] | None = None
         self._provenance = Provenance(
             str(self._consumer.config["group_id"]), str(self._consumer.config.get("client_id") or ""))
         self._in_hand: Record[M] | None = None
@@ -357,6 +358,8 @@ class Guard(Generic[M]):
         source = self._source
         while not self._stopping:
             self._settle()
+            if self._tick is not None:
+                self._tick()
             if self._must_wait():
                 self._wait()
                 continue
@@ -373,7 +376,7 @@ class Guard(Generic[M]):
         buffer, ledger, counts, stats = partition.buffer, partition.ledger, partition.stats, self.stats
         take, judge, clock = ledger.take, self._judge.judge, time.monotonic
         group_metadata, quiet = self._consumer.group_metadata, self._outbox.quiet
-        contract = self._judge.contract_of(partition.tp.topic)
+        contract, sink = self._judge.contract_of(partition.tp.topic), self._sink
         generation, member_id = self._source.membership
         while buffer:
             member = group_metadata()
@@ -384,7 +387,8 @@ class Guard(Generic[M]):
                 return
             if clock() >= self._due:
                 self._keep_house()
-                return
+                if self._source.membership != (generation, member_id) or self._must_wait() or not buffer:
+                    return
             if not quiet():
                 return
             raw = buffer.popleft()
@@ -416,6 +420,8 @@ class Guard(Generic[M]):
             if outcome.violations:
                 stats.warnings.update({rule_label(violation) for violation in outcome.violations})
             yield Record(self, partition, raw, contract, message, changes)
+            if sink is not None and (sink.full or sink.blocked is not None):
+                return
 
     def _tombstone(self, partition: Partition, raw: Fetched, contract: Contract[Any]) -> Record[M] | None:
         if self._tombstones == "deliver":
@@ -522,6 +528,10 @@ class Guard(Generic[M]):
             self._last_wait_poll = time.monotonic()
 
     def _keep_house(self) -> None:
+        """What is due now and then while a long buffer is handled: commits, keep-alives, acknowledgements."""
+        self._settle()
+        if self._tick is not None:
+            self._tick()
         now = time.monotonic()
         if now >= self._source.keep_alive_at:
             self._source.keep_alive()

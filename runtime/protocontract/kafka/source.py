@@ -389,10 +389,10 @@ class Source:
         fresh.ledger.committed = None
 
     def rewind(self) -> None:
-        """Read every partition again from its first unresolved record, as if it had never been taken."""
+        """Read again from its first unresolved record every partition that has one, as if nothing had been taken."""
         for tp, partition in list(self.partitions.items()):
             mark = partition.ledger.watermark
-            if mark is None or (not partition.buffer and partition.ledger.open == 0):
+            if mark is None or partition.ledger.open == 0:
                 continue
             committed, held = partition.ledger.committed, partition.held
             partition.abandon()

@@ -1,0 +1,271 @@
+"""The command ``protocontract guard``: Kafka in, contract, Kafka out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import sys
+import time
+import tomllib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, TextIO, cast
+
+from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
+from protocontract.contract import Contract
+from protocontract.kafka import client
+from protocontract.kafka.client import Consumer
+from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
+from protocontract.kafka.forward import Forward
+from protocontract.kafka.guard import Guard
+
+_DESCRIPTION: Final = """\
+Read a topic, apply a contract to every record, and write what keeps it to another topic; what breaks it goes to the
+dead-letter topic with the reason. At least once, in the order of each partition. Nothing is lost: an offset is
+committed when the record's copy (or its dead letter) is acknowledged.
+"""
+_EPILOG: Final = """\
+A value that no normalizer changed is written byte for byte; key, headers and timestamp are the source's. Tombstones are
+passed on. While the sink or the dead-letter topic cannot be written, the guard waits, stays in its group and says so.
+
+The client configuration is a TOML (or .json) file of kafka-python's options, such as
+    security_protocol = "SASL_SSL"
+
+exit codes: 0 stopped, or all done with --exit-at-end (dead letters are its work); 1 stopped with something still
+unacknowledged, or stopped by --from stop or by a batch that cannot be read; 2 could not start, or gave up after
+--give-up-after; 130 interrupted
+
+example: protocontract guard --contract acme.finance.v1.Transaction --source payments.raw --sink payments
+"""
+
+
+def guard_command(argv: list[str]) -> int:
+    """Guard a topic: Kafka in, contract, Kafka out."""
+    options = _parser().parse_args(argv)
+    servers = options.bootstrap_servers or os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
+    config = _client_config(options.client_config)
+    if servers:
+        config["bootstrap_servers"] = servers.split(",")
+    if not config.get("bootstrap_servers"):
+        raise UsageError("no broker is named; add --bootstrap-servers HOST:PORT or set KAFKA_BOOTSTRAP_SERVERS")
+    from protocontract.loading import resolve
+
+    contract = resolve(options.contract, proto_path=options.proto_path, descriptors=options.descriptors)
+    dead = options.dead_letter or contract.dead_letter_topic
+    if not dead:
+        raise UsageError(f"{contract.full_name} names no dead-letter topic; add --dead-letter TOPIC")
+    if len({options.source, options.sink, dead}) < 3:
+        raise UsageError("source, sink and dead letters must be three topics")
+    try:
+        return _run(options, contract, dead, config)
+    except (DeadLetterError, SinkError) as error:
+        return _say(error, COULD_NOT_CHECK)
+    except GuardError as error:
+        return _say(error, BROKEN if options.running else COULD_NOT_CHECK)
+
+
+def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config: dict[str, Any]) -> int:
+    options.running = False
+    consumer = _consumer(options, config)
+    try:
+        guard: Guard[Any] = Guard(
+            consumer, contract, dead_letters=config, dead_letter_topic=dead, encoding=options.encoding,
+            tombstones="deliver", too_large=options.too_large, give_up_after=options.give_up_after,
+            grace=options.grace, stop_at_end=options.exit_at_end,
+        )
+    except GuardError:
+        consumer.close(autocommit=False)
+        raise
+    forward = Forward(guard, options.sink, client.producer_factory(config), encoding=options.sink_encoding)
+    progress = _Progress(guard, f"{options.source} -> {options.sink}", sys.stderr)
+    guard._tick = progress.tick
+    interrupted = False
+    with _signals(guard) as received:
+        try:
+            guard.start()
+            options.running = True
+            forward.run()
+        finally:
+            guard.close()
+            forward.close(options.grace)
+            progress.finish()
+        interrupted = signal.SIGINT in received
+    if options.format == "json":
+        print(json.dumps({
+            "contract": contract.full_name, "version": contract.version, "fingerprint": contract.fingerprint,
+            "source": options.source, "sink": options.sink, "dead_letter": dead,
+            "unacknowledged": guard.unacknowledged, **guard.stats.as_dict(),
+        }))
+    if guard.unacknowledged:
+        reason = guard.blocked or "no acknowledgement within the grace period"
+        print(f"{guard.unacknowledged} records are not acknowledged and not committed: {reason}", file=sys.stderr)
+        return BROKEN
+    return INTERRUPTED if interrupted else KEPT
+
+
+def _consumer(options: argparse.Namespace, config: Mapping[str, Any]) -> Consumer:
+    import kafka
+
+    settings = {
+        "client_id": "protocontract-guard", **config,
+        "group_id": options.group or f"protocontract.{options.source}.{options.sink}",
+        "enable_auto_commit": False,
+        "auto_offset_reset": "earliest" if getattr(options, "from") == "earliest" else "none",
+        # What a transaction aborted was never written, as far as readers are concerned.
+        "isolation_level": "read_committed",
+    }
+    consumer = kafka.KafkaConsumer(options.source, **settings)
+    try:
+        consumer.bootstrap(timeout_ms=10_000)
+        found = consumer.partitions_for_topic(options.source)
+    except client.errors.KafkaError as error:
+        consumer.close(autocommit=False)
+        servers = ",".join(config["bootstrap_servers"])
+        raise GuardError(f"no broker answers at {servers} ({type(error).__name__})") from None
+    if not found:
+        consumer.close(autocommit=False)
+        raise GuardError(f"source: topic {options.source} does not exist")
+    return cast(Consumer, consumer)
+
+
+def _client_config(name: str | None) -> dict[str, Any]:
+    if name is None:
+        return {}
+    path = Path(name)
+    text = path.read_text(encoding="utf-8")
+    try:
+        found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except ValueError:
+        # The parsers quote the file, which may hold passwords.
+        raise UsageError(f"{name} is not a file of kafka-python's options in TOML or JSON") from None
+    if not isinstance(found, dict):
+        raise UsageError(f"{name} holds no options; expected names with values")
+    return found
+
+
+def _say(error: GuardError, code: int) -> int:
+    print(f"error: {error}", file=sys.stderr)
+    return code
+
+
+@contextmanager
+def _signals(guard: Guard[Any]) -> Iterator[list[int]]:
+    """SIGTERM and SIGINT stop the guard after the record in hand; the second one ends the process at once."""
+    received: list[int] = []
+    kinds = (signal.SIGTERM, signal.SIGINT)
+    before = {kind: signal.getsignal(kind) for kind in kinds}
+
+    def stop(number: int, _frame: object) -> None:
+        received.append(number)
+        guard.stop()
+        for kind in kinds:
+            signal.signal(kind, signal.SIG_DFL)
+
+    for kind in kinds:
+        signal.signal(kind, stop)
+    try:
+        yield received
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)
+
+
+class _Progress:
+    """One line on standard error: redrawn every second on a terminal, else printed every ten seconds."""
+
+    def __init__(self, guard: Guard[Any], title: str, stream: TextIO) -> None:
+        self._guard = guard
+        self._title = title
+        self._stream = stream
+        self._live = stream.isatty() and os.environ.get("TERM") != "dumb"
+        self._every = 1.0 if self._live else 10.0
+        self._next = time.monotonic() + self._every
+        self._last = (time.monotonic(), 0)
+        self._blocked: str | None = None
+
+    def tick(self) -> None:
+        """Show the state if it is time, or if the guard got stuck or free."""
+        now = time.monotonic()
+        blocked = self._guard.blocked
+        if now < self._next and blocked == self._blocked:
+            return
+        self._blocked = blocked
+        self._next = now + self._every
+        self._write(self.line(), end=False)
+
+    def finish(self) -> None:
+        """Show the last state, on a line of its own."""
+        self._write(self.line(), end=True)
+
+    def line(self) -> str:
+        """``payments.raw -> payments   1,204 in   1,203 valid (99.96 %)   88 normalised   1 dead   lag 12   31,400/s``."""
+        stats = self._guard.stats
+        now = time.monotonic()
+        then, count = self._last
+        consumed = stats.consumed
+        rate = max(0, consumed - count) / max(now - then, 1e-9)
+        self._last = (now, consumed)
+        share = "" if stats.compliance is None else f" ({percent(stats.compliance)})"
+        lag = self._guard.lag
+        parts = [
+            self._title, f"{consumed:,} in", f"{stats.valid:,} valid{share}", f"{stats.normalized:,} normalised",
+            f"{stats.dead_lettered:,} dead", "" if lag is None else f"lag {lag:,}", f"{rate:,.0f}/s",
+        ]
+        if self._guard.blocked:
+            parts.append(f"waiting: {self._guard.blocked}")
+        return "   ".join(part for part in parts if part)
+
+    def _write(self, line: str, *, end: bool) -> None:
+        if self._live:
+            self._stream.write(f"\r\x1b[K{line}" + ("\n" if end else ""))
+        else:
+            self._stream.write(f"{line}\n")
+        self._stream.flush()
+
+
+def percent(share: float) -> str:
+    """A share with two decimals, never rounded up to 100 %: ``99.96 %``."""
+    return f"{int(share * 10_000) / 100:.2f} %"
+
+
+def _seconds(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError("expected seconds above 0")
+    return value
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="protocontract guard", description=_DESCRIPTION, epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+    )
+    parser.add_argument("--contract", required=True, metavar="NAME", help="full name of the message: pkg.v1.Message")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--proto-path", metavar="DIR", help="compile the contract from the .proto files below DIR")
+    where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
+    parser.add_argument("--source", required=True, metavar="TOPIC", help="where records are read")
+    parser.add_argument("--sink", required=True, metavar="TOPIC", help="where good records are written")
+    parser.add_argument("--dead-letter", metavar="TOPIC", help="where bad records are written; default the contract's")
+    parser.add_argument("--bootstrap-servers", metavar="HOST:PORT[,...]", help="default $KAFKA_BOOTSTRAP_SERVERS")
+    parser.add_argument("--client-config", metavar="FILE", help="further options of the Kafka client: TLS, SASL")
+    parser.add_argument("--group", metavar="NAME", help="consumer group; default protocontract.SOURCE.SINK")
+    parser.add_argument("--from", choices=("earliest", "stop"), default="earliest",
+                        help="where to begin without a committed offset; stop refuses, and so reports a gap")
+    parser.add_argument("--encoding", choices=("protobuf", "confluent", "json", "headers"), default="protobuf",
+                        help="how records are written; headers decides by __value_schema_id and content-type")
+    parser.add_argument("--sink-encoding", choices=("protobuf", "json"), help="default as the source")
+    parser.add_argument("--too-large", choices=("block", "truncate"), default="block",
+                        help="a dead letter that its topic refuses for its size: wait, or cut it and say so")
+    parser.add_argument("--exit-at-end", action="store_true",
+                        help="stop when everything is done that was in the source at the start")
+    parser.add_argument("--give-up-after", type=_seconds, metavar="SECONDS",
+                        help="end when a topic could not be written for so long; default never")
+    parser.add_argument("--grace", type=_seconds, default=10.0, metavar="SECONDS",
+                        help="time to wait for acknowledgements when stopped; default 10")
+    parser.add_argument("--format", choices=("text", "json"), default="text",
+                        help="json prints the counts at the end to standard output")
+    return parser

@@ -1,0 +1,93 @@
+"""From a guarded topic to a sink topic: what ``protocontract guard`` does. At least once, in order.
+
+A record counts as delivered when the sink has acknowledged it. Its value is the source's byte for byte if no normalizer
+changed anything; key, headers and timestamp are the source's. The header ``protocontract.normalized`` says which
+contract was applied.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final, Literal
+
+from protocontract import wire
+from protocontract.kafka.client import ProducerFactory
+from protocontract.kafka.dead_letter import NORMALIZED, Letter, own_violation, sendable_headers
+from protocontract.kafka.errors import GuardError
+from protocontract.kafka.guard import Guard
+from protocontract.kafka.outbox import Outbox, Sending
+from protocontract.kafka.record import Record
+from protocontract.violations import Refusal
+
+SinkEncoding = Literal["protobuf", "json"]
+
+#: Records on their way to the sink at once.
+MAX_PENDING: Final = 10_000
+
+
+class Forward:
+    """Sends the good records of a guard to a topic."""
+
+    def __init__(
+        self,
+        guard: Guard[Any],
+        topic: str,
+        producers: ProducerFactory,
+        *,
+        encoding: SinkEncoding | None = None,
+        backoff: tuple[float, float] = (0.1, 10.0),
+        max_pending: int = MAX_PENDING,
+    ) -> None:
+        """``encoding``: how values are written to the sink; default as they came.
+
+        The guard must deliver tombstones, so that they reach the sink.
+        """
+        self._guard = guard
+        self._topic = topic
+        self._encoding = encoding
+        self._sink = Outbox(producers, "the sink", backoff=backoff, max_pending=max_pending)
+        guard._sink = self._sink
+
+    def run(self) -> None:
+        """Forward until the guard is stopped (or at its end, if it stops there). Raises GuardError."""
+        guard, sink = self._guard, self._sink
+        error = sink.check(self._topic)
+        if error is not None:
+            raise GuardError(f"sink: topic {self._topic} cannot be used ({type(error).__name__}); create it, or grant access")
+        guard.start()
+        for record in guard._deliverable():
+            record._open = False
+            raw = record.raw
+            if raw.value is None and raw.key is None:
+                violation = own_violation(record.contract, "wire.null", "neither key nor value; expected a message")
+                guard._dead_letter(record._partition, raw, record.contract, (violation,))
+                continue
+            letter = Letter(self._topic, raw.key, self._value(record), self._headers(record),
+                            raw.timestamp if raw.timestamp is not None and raw.timestamp >= 0 else None)
+            outcome: Literal["delivered", "tombstones"] = "delivered" if raw.value is not None else "tombstones"
+            sink.send(Sending(letter, record._partition, raw.offset, outcome))
+
+    def close(self, timeout: float) -> None:
+        """Close the sink's producer, after the guard was closed."""
+        self._sink.close(timeout)
+
+    def _headers(self, record: Record[Any]) -> list[tuple[str, bytes]]:
+        headers = [pair for pair in sendable_headers(record.raw.headers) if pair[0] != NORMALIZED]
+        if record.message is not None:
+            headers.append((NORMALIZED, record.contract.fingerprint.encode()))
+        return headers
+
+    def _value(self, record: Record[Any]) -> bytes | None:
+        raw, message = record.raw.value, record.message
+        if raw is None or message is None:
+            return None
+        source = self._guard._judge.encoding_of(record.raw)
+        target = self._encoding or source
+        if target == source and not record.changes:
+            return raw
+        if target == "confluent":
+            # The frame stays as it came: the schema is the same.
+            frame = wire.parse_frame(raw, wire.message_indexes(message.DESCRIPTOR))
+            if isinstance(frame, Refusal):
+                raise GuardError(f"sink: a framed record that was read cannot be framed again ({frame.rule_id})")
+            return raw[: frame.payload_offset] + wire.encode(message, "protobuf")
+        return wire.encode(message, target)
