@@ -89,6 +89,7 @@ def _uuid(chance: random.Random) -> str:
     return str(uuid.UUID(int=chance.getrandbits(128), version=4))
 
 
+_FULL_WIDTH: Final = str.maketrans("0123456789.", "０１２３４５６７８９．")
 _AMOUNTS: Final[tuple[Callable[[int], str], ...]] = (
     lambda cents: f"{cents / 100:.2f}",
     lambda cents: f"{cents / 100:,.2f}",
@@ -101,7 +102,6 @@ _AMOUNTS: Final[tuple[Callable[[int], str], ...]] = (
     lambda cents: f"{cents // 100}.{cents % 100:02d}".translate(_FULL_WIDTH),
     lambda cents: f" {cents / 100:.2f}\u00a0",
 )
-_FULL_WIDTH: Final = str.maketrans("0123456789.", "０１２３４５６７８９．")
 _TIMES: Final[tuple[Callable[[datetime], str], ...]] = (
     lambda moment: moment.strftime("%Y-%m-%d %H:%M:%S"),
     lambda moment: moment.strftime("%Y-%m-%dT%H:%M:%S+08:00"),

@@ -26,7 +26,7 @@ def bars(rows: Sequence[tuple[str, int]], total: int, unit: str) -> str:
         top = place * _ROW
         middle = top + _ROW / 2
         length = max(2.0, space * number / most)
-        share = f" · {number / total:.2%}" if total else ""
+        share = f" · {100 * number / total:.2f} %" if total else ""
         parts.append(
             f"<g><title>{escape(label)}: {number:,}</title>"
             f'<text class="name" x="{_LABEL - 12}" y="{middle:.0f}" text-anchor="end">{escape(_short(label))}</text>'

@@ -12,7 +12,7 @@ from protocontract.levels import Verdict
 from protocontract.violations import Change, Violation
 
 #: How many different examples are kept of each rule and each change.
-EXAMPLES: Final = 3
+EXAMPLES: Final = 5
 #: How many samples of rejects are kept for each rule.
 REJECTS: Final = 2
 

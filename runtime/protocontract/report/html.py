@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from html import escape
 from string import Template
 from typing import Any, Final
@@ -11,7 +12,8 @@ from protocontract.report.charts import bars, split
 from protocontract.report.data import ChangeTally, Reject, StreamReport
 from protocontract.verify.report import level_text, shown
 
-_EMPTY: Final = '<span class="quiet">∅</span>'
+_UNSET: Final = '<span class="quiet">unset</span>'
+_WHOLE: Final = '<span class="quiet">whole record</span>'
 
 
 def render(report: StreamReport, *, made: str) -> str:
@@ -39,16 +41,16 @@ def render(report: StreamReport, *, made: str) -> str:
         records=f"{report.records:,}",
         rate=f"{rate:,.0f}",
         seconds=f"{report.seconds:.2f}",
-        levels="".join(_level(verdict) for verdict in report.levels)
-        or '<p class="quiet">The contract declares no service level.</p>',
+        levels=_levels(report.levels),
         chart=bars(
             sorted(report.by_rule.items(), key=lambda row: (-row[1], row[0])), report.records, "violations by rule"
         )
         or '<p class="quiet">No record was rejected.</p>',
-        rejects="".join(_reject(reject, report) for reject in rejects) or _none(5, "No record was rejected."),
+        rejects="".join(_reject(reject) for reject in rejects) or _none(5, "No record was rejected."),
         changes="".join(_change(tally) for tally in changes) or _none(4, "Nothing was changed."),
         promises="".join(
-            f"<tr><td><code>{escape(promise.path) or 'message'}</code></td><td>{escape(promise.text)}</td></tr>"
+            f"<tr><td>{f'<code>{escape(promise.path)}</code>' if promise.path else _WHOLE}</td>"
+            f"<td>{escape(promise.text)}</td></tr>"
             for promise in contract.promises
         ),
         made=escape(made),
@@ -68,19 +70,31 @@ def _facts(report: StreamReport) -> str:
     return "".join(f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd></div>" for name, value in facts if value)
 
 
+def _levels(verdicts: Sequence[Verdict]) -> str:
+    if not verdicts:
+        return '<p class="quiet">The contract declares no service level.</p>'
+    return f'<table class="levels">{"".join(_level(verdict) for verdict in verdicts)}</table>'
+
+
 def _level(verdict: Verdict) -> str:
     mark, word = {"kept": ("✓", "kept"), "missed": ("✗", "missed"), "unjudged": ("·", "not judged")}[verdict.state]
+    # The state has a column of its own here.
+    figures = level_text(verdict).replace("not judged: ", "")
     return (
-        f'<p class="level {verdict.state}"><span class="mark" aria-hidden="true">{mark}</span>'
-        f'<b>{escape(verdict.level.replace("_", " "))}</b> <span class="state">{word}</span>'
-        f'<span class="figures">{escape(level_text(verdict))}</span></p>'
+        f'<tr class="{verdict.state}"><td class="mark" aria-hidden="true">{mark}</td>'
+        f'<td class="nowrap">{escape(verdict.level.replace("_", " "))}</td><td class="state nowrap">{word}</td>'
+        f"<td>{escape(figures)}</td></tr>"
     )
 
 
-def _reject(reject: Reject, report: StreamReport) -> str:
-    value = '<span class="quiet">sensitive, not shown</span>' if reject.sensitive else _value(reject.value)
+def _reject(reject: Reject) -> str:
+    if reject.sensitive:
+        value = '<span class="quiet">sensitive, not shown</span>'
+    else:
+        value = _value(reject.value) if reject.path and reject.value is not None else ""
+    path = f"<code>{escape(reject.path)}</code>" if reject.path else _WHOLE
     return (
-        f'<tr><td class="nowrap">{escape(reject.position)}</td><td><code>{escape(reject.path) or "message"}</code></td>'
+        f'<tr><td class="nowrap">{escape(reject.position)}</td><td>{path}</td>'
         f"<td>{value}</td><td>{escape(reject.message)}</td>"
         f'<td class="nowrap"><code>{escape(reject.rule_id)}</code><br>'
         f'<span class="quiet mono">{reject.code:#010x}</span></td></tr>'
@@ -103,7 +117,7 @@ def _change(tally: ChangeTally) -> str:
 
 def _value(value: Any) -> str:
     if value is None or value == "":
-        return _EMPTY
+        return _UNSET
     return f'<code class="value">{escape(shown(value, 48))}</code>'
 
 
@@ -165,11 +179,11 @@ svg.bars .name { font-family: ui-monospace, "SF Mono", Menlo, Consolas, "Liberat
   font-size: 12.5px; }
 svg.bars .figure { fill: var(--quiet); font-variant-numeric: tabular-nums; }
 svg.bars .bar { fill: var(--bar); }
-.level { display: flex; flex-wrap: wrap; gap: 0 .6rem; align-items: baseline; margin: .3rem 0; }
-.level .mark { width: 1rem; }
-.level .figures { color: var(--quiet); font-variant-numeric: tabular-nums; }
-.level.kept .mark, .level.kept .state { color: var(--good); }
-.level.missed .mark, .level.missed .state { color: var(--bad); }
+table.levels { width: auto; font-size: inherit; }
+table.levels td { border: 0; padding: .1rem 1.1rem .1rem 0; font-variant-numeric: tabular-nums; }
+table.levels .mark { padding-right: .6rem; }
+.kept .mark, .kept .state { color: var(--good); }
+.missed .mark, .missed .state { color: var(--bad); }
 .scroll { overflow-x: auto; }
 table { border-collapse: collapse; width: 100%; font-size: .92rem; }
 th, td { text-align: left; vertical-align: top; padding: .45rem .9rem .45rem 0; border-bottom: 1px solid var(--line); }
