@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import difflib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from protocontract_compiler.ir import Place
@@ -151,5 +151,17 @@ class Diagnostics:
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """The hint that names the closest of ``known``, or None where nothing is close."""
-    close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.7)
     return f"did you mean `{close[0]}`?" if close else None
+
+
+def one_of(name: str, known: Sequence[str]) -> str:
+    """The hint for a name that is not one of ``known``: the closest, or all of a few, or how many there are."""
+    close = did_you_mean(name, known)
+    if close is not None:
+        return close
+    if not known:
+        return "expected none, as there is none"
+    if len(known) > 8:
+        return f"expected one of {len(known)} others"
+    return f"expected {' or '.join(f'`{candidate}`' for candidate in known)}"

@@ -71,7 +71,7 @@ def describe(sources: Sources, diagnostics: Diagnostics) -> FileDescriptorSet:
         output = Path(folder) / "descriptors.binpb"
         arguments = [f"--proto_path={root}" for root in [*sources.roots, includes_folder()]]
         arguments += ["--include_imports", "--include_source_info", f"--descriptor_set_out={output}", *sources.names]
-        _check(_run(arguments), diagnostics)
+        _check(_run(arguments), diagnostics, sources.roots)
         return FileDescriptorSet.FromString(output.read_bytes())
 
 
@@ -143,14 +143,14 @@ def _run(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def _check(result: subprocess.CompletedProcess[str], diagnostics: Diagnostics) -> None:
+def _check(result: subprocess.CompletedProcess[str], diagnostics: Diagnostics, roots: Sequence[Path] = ()) -> None:
     failed = result.returncode != 0
     for line in result.stderr.splitlines():
         match = _MESSAGE.fullmatch(line)
         if not failed or (match is not None and match["text"].startswith("warning:")):
             print(line, file=sys.stderr)
         elif match is not None:
-            place = Place(match["file"], int(match["line"] or 0), int(match["column"] or 0))
+            place = Place(_import_name(match["file"], roots), int(match["line"] or 0), int(match["column"] or 0))
             diagnostics.error("proto", place, match["text"].rstrip("."))
         elif line.strip():
             diagnostics.error("proto", Place(""), line.strip().rstrip("."))
@@ -158,6 +158,14 @@ def _check(result: subprocess.CompletedProcess[str], diagnostics: Diagnostics) -
         if not diagnostics.failed:
             diagnostics.error("proto", Place(""), f"protoc ended with {result.returncode} and said nothing")
         raise Stopped
+
+
+def _import_name(file: str, roots: Sequence[Path]) -> str:
+    """The name by which imports know a file: protoc's own errors tell its path, every other error its name."""
+    for root in roots:
+        if (path := Path(file)).is_relative_to(root):
+            return path.relative_to(root).as_posix()
+    return file
 
 
 def _root(path: Path, roots: Sequence[Path]) -> Path | None:

@@ -365,7 +365,8 @@ def _check_text(given: _Given, normalizer: ir.Normalizer, at: _At) -> None:
     for index, value in _literal_values(given):
         if not kept(value):
             at.error(
-                (*given.steps, *index), f"{_culprit(normalizer, value)} never leaves {_rule_of(given, index)}; expected "
+                (*given.steps, *index),
+                f"{_culprit(normalizer, value)} never leaves {_rule_of(given, index)}; expected "
                 "a value that normalising keeps",
             )  # fmt: skip
     pattern = given["pattern"]
@@ -413,7 +414,7 @@ def _literal_values(given: _Given) -> Iterator[tuple[tuple[str | int, ...], str]
 
 
 def _rule_of(given: _Given, index: tuple[str | int, ...]) -> str:
-    return given.name("const") if index[0] == "const" else f'`string.in`, "{given["in"][int(index[1])]}"'
+    return given.name("const") if index[0] == "const" else f'"{given["in"][int(index[1])]}" of `string.in`'
 
 
 def _check_label(given: _Given, normalizer: ir.Normalizer, at: _At) -> None:
@@ -424,7 +425,7 @@ def _check_label(given: _Given, normalizer: ir.Normalizer, at: _At) -> None:
         if value not in labels:
             at.error(
                 (*given.steps, *index),
-                f"`label` never leaves a value of {_rule_of(given, index)}; expected one of its labels",
+                f"`label` never leaves {_rule_of(given, index)}; expected one of its labels",
             )
 
 
@@ -435,7 +436,7 @@ def _check_canonical(given: _Given, normalizer: ir.Normalizer, at: _At) -> None:
         if not set(value) <= alphabet or len(value) < least:
             at.error(
                 (*given.steps, *index),
-                f"{word} never leaves a value of {_rule_of(given, index)}; expected one in its form",
+                f"{word} never leaves {_rule_of(given, index)}; expected one in its form",
             )
     for rule in ("prefix", "suffix", "contains"):
         if given[rule] and not set(given[rule]) <= alphabet:

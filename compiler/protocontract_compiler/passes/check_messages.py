@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from protocontract_compiler import ir
 from protocontract_compiler.descriptors import Loaded
-from protocontract_compiler.diagnostics import Diagnostics, did_you_mean
+from protocontract_compiler.diagnostics import Diagnostics, one_of
 from protocontract_compiler.passes.checking import SEMANTIC_VERSION, kind_of, short, singular
 from protocontract_compiler.passes.pass_annotations import CONTRACT
 
@@ -108,7 +108,7 @@ class _Contract:
         if name in names:
             return self.message.field(name)
         self._error(
-            id_, (option,), f"`{name}` is not a field of {short(self.message.full_name)}", did_you_mean(name, names)
+            id_, (option,), f"`{name}` is not a field of {short(self.message.full_name)}", one_of(name, names)
         )
         return None
 

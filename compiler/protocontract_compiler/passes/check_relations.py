@@ -169,7 +169,7 @@ def _check_graph(scope: FieldScope, options: dict[str, Any]) -> None:
     if parents is not None and parents.shape is ir.Shape.MAP:
         _wrong(scope, "graph", "parents", parents, "a list of ids")
     elif parents is not None and identity is not None and not _comparable(parents, identity):
-        _wrong(scope, "graph", "parents", parents, f"the type of `{identity.name}`, {kind_of(identity)}")
+        _wrong(scope, "graph", "parents", parents, f"{kind_of(identity)}, as `{identity.name}` is")
     elif parents is not None and parents == identity:
         scope.error(
             "graph-field", ("graph", "parents"), f"`{parents.name}` is the id itself; expected the parents' ids"
@@ -257,7 +257,7 @@ def _check_numbers(scope: FieldScope, options: dict[str, Any], dtype: str | None
         scope.error(
             "tensor-type",
             ("tensor", "l2_norm"),
-            f"the norm of integers is no number of theirs; expected a float dtype, got {dtype.upper()}",
+            f"the norm of integers is no integer; expected a float dtype, got {dtype.upper()}",
         )
     if norm is not None and (norm["value"] < 0 or norm["tolerance"] < 0):
         scope.error("relation-option", ("tensor", "l2_norm"), "a norm or tolerance is negative; expected 0 or more")

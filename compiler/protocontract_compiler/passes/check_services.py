@@ -9,7 +9,7 @@ from google.protobuf.descriptor import MethodDescriptor
 
 from protocontract_compiler import ir
 from protocontract_compiler.descriptors import Loaded
-from protocontract_compiler.diagnostics import Diagnostics, did_you_mean
+from protocontract_compiler.diagnostics import Diagnostics, did_you_mean, one_of
 from protocontract_compiler.passes.checking import kind_of, short, singular
 from protocontract_compiler.passes.pass_annotations import SERVICE_LEVEL
 
@@ -64,7 +64,7 @@ class _Level:
         if name not in names:
             self._error(
                 "service-field", ("model_version_field",), f"`{name}` is not a field of {short(request.full_name)}",
-                did_you_mean(name, names),
+                one_of(name, names),
             )  # fmt: skip
         elif not singular(request.field(name), ir.TYPE_STRING):
             self._error(

@@ -12,7 +12,7 @@ from google.protobuf.descriptor import FieldDescriptor
 from protocontract.violations import OptionError
 from protocontract_compiler import ir
 from protocontract_compiler.descriptors import Loaded
-from protocontract_compiler.diagnostics import Diagnostics, did_you_mean
+from protocontract_compiler.diagnostics import Diagnostics, did_you_mean, one_of
 from protocontract_compiler.passes.pass_annotations import FIELD
 
 # https://semver.org, point 2 of the questions: the suggested expression.
@@ -103,7 +103,7 @@ class FieldScope:
                 return candidate
         self.error(
             id_, steps, f"`{name}` is not a field of {short(owner.full_name)}",
-            did_you_mean(name, [candidate.name for candidate in owner.fields]),
+            one_of(name, [candidate.name for candidate in owner.fields]),
         )  # fmt: skip
         return None
 
@@ -120,7 +120,12 @@ class FieldScope:
         except OptionError as error:
             name = error.option.partition(".")[0].partition("[")[0]
             steps = (word, name) if name in options else (word,)
-            self.error(id_, steps, f"`{word}.{error.option}`: {error.message}")
+            hint = None
+            if name == "zone":
+                from protocontract.normalize import instant_zone
+
+                hint = did_you_mean(str(options.get(name)), instant_zone.names())
+            self.error(id_, steps, f"`{word}.{error.option}`: {error.message}", hint)
             return None
 
 
