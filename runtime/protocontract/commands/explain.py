@@ -1,0 +1,132 @@
+"""The command ``protocontract explain``."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, Final
+
+from protocontract.cli import KEPT, UsageError
+from protocontract.contract import Contract
+from protocontract.explain import Explanation, explain, known_ids
+from protocontract.terminal import Paint
+from protocontract.violations import error_code
+
+_EPILOG: Final = """\
+An error code is looked for in the contract that --contract names, else in the generated *_contract.py modules below
+the current folder and on PYTHONPATH.
+
+exit codes: 0 explained, 2 unknown
+
+examples: protocontract explain money.ambiguous
+          protocontract explain 0xb93db785 --contract acme.finance.v1.Transaction
+"""
+
+_CODE: Final = re.compile(r"0[xX][0-9a-fA-F]{1,8}")
+# A generated constant: ERR_TRANSACTION_AMOUNT_MONEY_AMBIGUOUS: Final = 0xB93DB785
+_CONSTANT: Final = re.compile(r"^\s*(ERR_\w+)\s*(?::[^=]+)?=\s*(0[xX][0-9a-fA-F]+)", re.MULTILINE)
+
+
+def explain_command(argv: list[str]) -> int:
+    """Say what a rule id, an error code or a diagnostic means, and what helps."""
+    options = _parser().parse_args(argv)
+    name: str = options.id
+    contract = None
+    if options.contract is not None:
+        from protocontract.loading import resolve
+
+        contract = resolve(options.contract, proto_path=options.proto_path, descriptors=options.descriptors)
+    if _CODE.fullmatch(name):
+        found = _of_code(int(name, 16), contract)
+    else:
+        found = explain(name) or (None if contract is None else _of_contract(name, contract))
+    if found is None:
+        raise UsageError(_unknown(name))
+    if options.format == "json":
+        sys.stdout.write(json.dumps(asdict(found), ensure_ascii=False, indent=2) + "\n")
+        return KEPT
+    paint = Paint.on(sys.stdout)
+    print(f"{paint(found.id, 'strong')} · {found.kind}")
+    print(f"  {found.meaning}")
+    if found.fix:
+        print(f"  {found.fix}")
+    return KEPT
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="protocontract explain",
+        description="Say what a rule id, an error code (0x...) or a diagnostic means, and what helps.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("id", metavar="ID", help="money.ambiguous, string.min_len, 0xb93db785, rule-contradiction, ...")
+    parser.add_argument("--contract", metavar="NAME", help="a contract whose own rules and codes are known too")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--proto-path", metavar="DIR", help="compile the contract from the .proto files below DIR")
+    where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how the answer is written")
+    return parser
+
+
+def _of_code(code: int, contract: Contract[Any] | None) -> Explanation | None:
+    """A code is a hash: it is found by hashing what a contract promises, or in the constants of generated modules."""
+    if contract is not None:
+        for promise in contract.promises:
+            path = promise.path.replace("[]", "")
+            for rule_id in promise.rule_ids:
+                for place in (path, f"{path}.key", f"{path}.value"):
+                    if error_code(contract.full_name, place, rule_id) == code:
+                        return _with_code(code, f"{contract.full_name} {promise.path}".rstrip(), rule_id, promise.text)
+        return None
+    for file in _contract_modules():
+        for name, value in _CONSTANT.findall(file.read_text(encoding="utf-8", errors="replace")):
+            if int(value, 16) == code:
+                return Explanation(f"{code:#010x}", "error code", f"{name} in {file}")
+    return None
+
+
+def _with_code(code: int, where: str, rule_id: str, promise: str) -> Explanation:
+    known = explain(rule_id)
+    meaning = f"{where}: {rule_id}" + (f", {known.meaning}" if known is not None else f", {promise}")
+    return Explanation(f"{code:#010x}", "error code", meaning, "" if known is None else known.fix)
+
+
+def _of_contract(name: str, contract: Contract[Any]) -> Explanation | None:
+    for promise in contract.promises:
+        if name in promise.rule_ids:
+            return Explanation(name, f"rule of {contract.full_name} {promise.path}".rstrip(), promise.text)
+    return None
+
+
+def _contract_modules() -> Iterator[Path]:
+    """Generated modules below the current folder and the folders of PYTHONPATH; installed packages are not searched."""
+    roots = [Path.cwd(), *(Path(part) for part in os.environ.get("PYTHONPATH", "").split(os.pathsep) if part)]
+    seen: set[Path] = set()
+    for root in roots:
+        for folder, folders, files in os.walk(root):
+            folders[:] = [name for name in folders if not name.startswith(".") and name not in _SKIPPED]
+            for name in files:
+                path = Path(folder) / name
+                if name.endswith("_contract.py") and path not in seen:
+                    seen.add(path)
+                    yield path
+
+
+_SKIPPED: Final = frozenset({"node_modules", "__pycache__", "site-packages"})
+
+
+def _unknown(name: str) -> str:
+    if _CODE.fullmatch(name):
+        return f"no contract here has the error code {name}; name one with --contract"
+    near = difflib.get_close_matches(name, known_ids(), n=1)
+    hint = f"did you mean `{near[0]}`?" if near else "a rule of your own contract is found with --contract"
+    return f"`{name}` is not known; {hint}"

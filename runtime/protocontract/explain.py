@@ -1,0 +1,243 @@
+"""What each id that a user meets means, and what to do about it.
+
+Our rule ids are in the table below (a test checks that every id in the source is). Rules of buf.validate are explained
+from the installed validate.proto; diagnostics come from the compiler through the entry points of the group
+``protocontract.explanations``, each a mapping from id to meaning.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Any, Final
+
+GROUP: Final = "protocontract.explanations"
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """``kind`` says what sort of id it is; ``fix`` is what usually helps, or empty."""
+
+    id: str
+    kind: str
+    meaning: str
+    fix: str = ""
+
+
+# id: (meaning, what helps)
+RULES: Final[dict[str, tuple[str, str]]] = {
+    "money.syntax": ("the text is no amount of money", "send a number with at most one currency"),
+    "money.currency": (
+        "the currency is missing, unknown, or not one that the contract allows",
+        "send an ISO 4217 code that `money.allowed` lists, or declare `money.default_currency`",
+    ),
+    "money.ambiguous": (
+        "the amount can be read in two ways: 1.234 is one thousand or a little more than one",
+        "send both marks (1.234,00) or none, or declare `money.locale` or `money.decimal` for the field",
+    ),
+    "money.scale": (
+        "the amount has digits beyond the currency's minor unit",
+        "send as many digits as the currency has, or declare `money.scale`",
+    ),
+    "instant.syntax": ("the text is no moment that can be read", "send RFC 3339: 2026-03-09T08:00:00+08:00"),
+    "instant.ambiguous": (
+        "day and month, or the century, can be read in two ways",
+        "send year first, or declare `instant.order`",
+    ),
+    "instant.zone": (
+        "the moment names no zone, or one that is unknown",
+        "send an offset, or declare `instant.zone`",
+    ),
+    "instant.gap": ("the local time never was: a clock change skips it", "send an offset, or declare `instant.gap`"),
+    "instant.fold": (
+        "the local time was twice: a clock change repeats it",
+        "send an offset, or declare `instant.fold`",
+    ),
+    "instant.range": ("the moment is outside of what the contract allows", "see `instant.min` and `instant.max`"),
+    "quantity.syntax": ("the text is no quantity", "send a number and a unit"),
+    "quantity.unit": (
+        "the unit is unknown, ambiguous, or not one that the contract allows",
+        "send a unit that `quantity.allowed` lists",
+    ),
+    "quantity.dimension": ("the unit measures something else", "send a unit of the dimension of `quantity.unit`"),
+    "quantity.ambiguous": (
+        "the number can be read in two ways",
+        "send both marks or none, or declare `quantity.locale` or `quantity.decimal`",
+    ),
+    "quantity.scale": (
+        "the converted number has more digits than the field may hold",
+        "declare `quantity.scale` to round",
+    ),
+    "quantity.range": ("the converted number does not fit the field's type", "use a wider type"),
+    "label.unknown": (
+        "the label is none of the declared ones",
+        "send a declared label, or add an alias to `label.aliases`",
+    ),
+    "text.type": ("the value is no text", "send a string"),
+    "text.surrogate": ("the text holds half of a surrogate pair", "send well-formed UTF-8"),
+    "text.nul": ("the text holds U+0000", "remove it before sending"),
+    "text.control": ("the text holds control characters", "remove them, or declare `text.strip_controls`"),
+    "text.replacement": (
+        "the text holds U+FFFD: it was damaged before it came",
+        "decode with the right encoding where the text is first read",
+    ),
+    "text.noncharacter": ("the text holds code points that are no characters", "remove them before sending"),
+    "text.bidi": (
+        "the text holds controls of the writing direction, which can hide what it says",
+        "remove U+202A to U+202E and U+2066 to U+2069",
+    ),
+    "text.private_use": ("the text holds private-use characters", "send characters that Unicode assigns"),
+    "text.tag": ("the text holds invisible tag characters", "remove U+E0000 to U+E007F"),
+    "text.mojibake": (
+        "the text looks decoded with the wrong encoding",
+        "decode with the right encoding where the text is first read",
+    ),
+    "text.markup": ("the text holds markup that never ends", "close the markup, or send plain text"),
+    "text.empty": ("nothing is left of the text", "send a text"),
+    "text.amount": (
+        "an amount inside of the text is ambiguous; it stays as it was",
+        "send both marks or none, or declare `text.amounts.locale`",
+    ),
+    "scalar.syntax": ("the text is no number or bool", "send one"),
+    "scalar.type": ("the JSON value is of another type than the field", "send the field's type"),
+    "scalar.range": ("the number does not fit the field's type", "send a smaller number, or widen the field"),
+    "scalar.finite": ("NaN or infinity", "send a finite number, or declare `scalar.finite: false`"),
+    "scalar.inexact": (
+        "the field's type cannot hold the number exactly",
+        "send a number that fits, or widen the field",
+    ),
+    "scalar.enum": ("the enum has no such value", "send a declared name or number"),
+    "scalar.duplicate": ("a JSON object names a field twice", "send each field once"),
+    "scalar.required": ("a JSON object lacks a required field", "send it"),
+    "scalar.unknown_field": (
+        "a JSON object holds a field that the contract does not know",
+        "remove it, or use a newer contract",
+    ),
+    "spans.order": ("a span ends before it starts, or spans are out of order", "sort them; start <= end"),
+    "spans.bounds": ("a span points outside of the text", "check the unit: code points, bytes or UTF-16"),
+    "spans.boundary": ("a span cuts a character in two", "check the unit: code points, bytes or UTF-16"),
+    "spans.surface": (
+        "a span's text is not the slice that it points to",
+        "offsets and text have come apart: annotate again",
+    ),
+    "spans.overlap": ("spans overlap", "see `spans.allow_overlap` and `spans.allow_nesting`"),
+    "spans.empty": ("a span is empty", "remove it, or declare `spans.allow_empty`"),
+    "spans.edge": ("a span begins or ends with white space", "move its ends inwards"),
+    "spans.lost": (
+        "normalising the text left a span without an exact place",
+        "end spans on character boundaries that normalising keeps",
+    ),
+    "sequence.step": (
+        "the numbers do not follow the declared law",
+        "see `sequence.first`, `step`, `strictly_increasing`",
+    ),
+    "sequence.length": ("the list is not as long as its sibling", "send both with the same length"),
+    "graph.cycle": ("an item is its own ancestor", "remove one edge of the cycle"),
+    "graph.missing": ("a parent is not among the items", "send it, or do not declare `graph.closed`"),
+    "graph.duplicate": ("two items have the same identity", "send each once"),
+    "tensor.dtype": ("the elements are of another type", "convert to the declared dtype"),
+    "tensor.shape": ("the shape is not the declared one", "see `tensor.dims`; equal names must have equal sizes"),
+    "tensor.size": (
+        "the bytes are no whole number of elements, or not as many as the shape says",
+        "send the whole tensor",
+    ),
+    "tensor.finite": ("an element is NaN or infinite", "find the layer that overflows"),
+    "tensor.range": ("an element is outside of the declared bounds", "see `tensor.min` and `tensor.max`"),
+    "tensor.norm": ("the vector does not have the declared length", "normalise it before sending"),
+    "key.mismatch": ("the record's key is not the value of the contract's key_field", "produce with that field as key"),
+    "wire.malformed": (
+        "the bytes are no message of this type",
+        "check the topic, the encoding and the producer's schema",
+    ),
+    "wire.framing": (
+        "the bytes do not begin as their encoding demands (Confluent: 0x00, schema id, message indexes)",
+        "check --encoding: protobuf, confluent or json",
+    ),
+    "wire.truncated": ("the file ends inside of a record", "copy it again"),
+    "wire.duplicate": ("a field that may be set once is set twice", "send it once"),
+    "wire.null": ("there is no value", "send a message; Kafka reads a null value as a deletion"),
+    "wire.oneof": ("two members of a oneof are set", "send one"),
+    "wire.size": ("the record is larger than what is read", "split it"),
+    "wire.tombstone": ("a record without a value came where none may be deleted", "see Guard(tombstones=...)"),
+    "wire.unknown_field": ("the record holds a field that the contract does not know", "use a newer contract"),
+    "rule.evaluation": (
+        "a CEL rule has no result on this message: a division by zero, an overflow, an index outside of the list",
+        "guard the expression: has(), size(), ternaries",
+    ),
+    "handler.rejected": (
+        "your code rejected the record: record.reject(reason)",
+        "the reason is in the dead letter's headers",
+    ),
+    "handler.failed": (
+        'your handler raised on every attempt, and on_failure is "dead_letter"',
+        "fix the handler, then replay the dead letter",
+    ),
+}
+
+
+def explain(name: str) -> Explanation | None:
+    """What an id means: one of ours, a diagnostic's, or a rule of buf.validate. None where nobody knows it."""
+    if name in RULES:
+        meaning, fix = RULES[name]
+        return Explanation(name, "rule of protocontract", meaning, fix)
+    for point in entry_points(group=GROUP):
+        meanings: Any = point.load()
+        if name in meanings:
+            return Explanation(name, f"diagnostic of {point.name}", meanings[name])
+    return _buf_rules().get(name)
+
+
+def known_ids() -> list[str]:
+    """Every id that ``explain`` knows."""
+    found = [*RULES, *_buf_rules()]
+    for point in entry_points(group=GROUP):
+        found += point.load()
+    return sorted(set(found))
+
+
+@cache
+def _buf_rules() -> dict[str, Explanation]:
+    """The standard rules, read from the validate.proto of the installed protovalidate."""
+    import protovalidate
+    from google.protobuf import descriptor_pb2, duration_pb2, field_mask_pb2, message_factory, timestamp_pb2
+    from google.protobuf.descriptor_pool import DescriptorPool
+
+    pool = DescriptorPool()
+    for module in (descriptor_pb2, duration_pb2, field_mask_pb2, timestamp_pb2):
+        pool.AddSerializedFile(module.DESCRIPTOR.serialized_pb)
+    file = descriptor_pb2.FileDescriptorProto.FromString(protovalidate.ViolationPb.desc().file.proto.to_binary())
+    pool.AddSerializedFile(file.SerializeToString())
+    options_type = message_factory.GetMessageClass(pool.FindMessageTypeByName("google.protobuf.FieldOptions"))
+    extension = pool.FindExtensionByName("buf.validate.predefined")
+    found = {
+        "required": Explanation(
+            "required", "rule of buf.validate", "the field must be set", "(buf.validate.field).required; set it"
+        ),
+        "message.oneof": Explanation(
+            "message.oneof", "rule of buf.validate", "too many fields of a group are set, or none",
+            "(buf.validate.message).oneof; set one of them",
+        ),
+        "enum.defined_only": Explanation(
+            "enum.defined_only", "rule of buf.validate", "the number is none of the enum's values",
+            "(buf.validate.field).enum.defined_only; send a declared value",
+        ),
+    }  # fmt: skip
+    for message in file.message_type:
+        word = message.name.removesuffix("Rules").lower()
+        for field in message.field:
+            options: Any = options_type.FromString(field.options.SerializeToString())
+            for rule in options.Extensions[extension].cel:
+                meaning = rule.message or f"{word} rule `{field.name}`"
+                place = f"(buf.validate.field).{rule.id.partition('.')[0]}.{field.name}"
+                found.setdefault(
+                    rule.id,
+                    Explanation(
+                        rule.id, "rule of buf.validate", meaning, f"{place}, defined as: {_one_line(rule.expression)}"
+                    ),
+                )
+    return found
+
+
+def _one_line(expression: str) -> str:
+    return " ".join(expression.split())
