@@ -117,7 +117,8 @@ WORDS = {"yes": True, "no": False}
     # objects
     ('{"a": 1, "\\u0061": 1}', {"type": "object", "fields": {"a": "int32"}}, "scalar.duplicate"),
     ('{"a": "x"}', {"type": "object", "fields": {"a": "int32"}}, "scalar.syntax"),
-    ('{"fooBar": "9007199254740993"}', {"type": "object", "fields": {"foo_bar": "int64"}}, {"foo_bar": 9007199254740993}),
+    ('{"fooBar": "9007199254740993"}', {"type": "object", "fields": {"foo_bar": "int64"}},
+     {"foo_bar": 9007199254740993}),
     ("[]", {"type": "object", "fields": {}}, "scalar.type"),
 ])
 def test_policy(value: Any, options: dict[str, Any], expected: Any) -> None:

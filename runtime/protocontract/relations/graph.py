@@ -94,23 +94,27 @@ _DONE: Final = 2
 
 def _closing(edges: _Edges) -> list[int]:
     """The items whose edge closes a cycle, in list order of discovery: depth first, on a stack of our own."""
+    # Plain numbers instead of a stack of iterators: 100,000 of those would keep the garbage collector busy.
     state = bytearray(len(edges))
+    walked = [0] * len(edges)
     closing: dict[int, None] = {}
     for root in range(len(edges)):
         if state[root] != _UNSEEN:
             continue
         state[root] = _OPEN
-        stack = [(root, iter(edges[root]))]
+        stack = [root]
         while stack:
-            at, rest = stack[-1]
-            for parent in rest:
-                if state[parent] == _UNSEEN:
-                    state[parent] = _OPEN
-                    stack.append((parent, iter(edges[parent])))
-                    break
-                if state[parent] == _OPEN:
-                    closing[at] = None
-            else:
+            at = stack[-1]
+            own, step = edges[at], walked[at]
+            if step == len(own):
                 state[at] = _DONE
                 stack.pop()
+                continue
+            walked[at] = step + 1
+            parent = own[step]
+            if state[parent] == _UNSEEN:
+                state[parent] = _OPEN
+                stack.append(parent)
+            elif state[parent] == _OPEN:
+                closing[at] = None
     return list(closing)

@@ -15,7 +15,8 @@ from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any, Final, Protocol
 
-_CHUNK: Final = 1 << 16
+_CHUNK: Final = 1 << 13
+_NUMPY_CHUNK: Final = 1 << 16
 _WORTH_NUMPY: Final = 4096
 """Elements below which starting NumPy costs more than it saves."""
 
@@ -162,8 +163,8 @@ class NumPyElements:
 
     def _first(self, good: Any) -> int | None:
         """The first place at which ``good``, a function of a part, is false."""
-        for start in range(0, len(self._array), _CHUNK):
-            kept = good(self._part(start, start + _CHUNK))
+        for start in range(0, len(self._array), _NUMPY_CHUNK):
+            kept = good(self._part(start, start + _NUMPY_CHUNK))
             if not kept.all():
                 return start + int(kept.argmin())
         return None
@@ -184,7 +185,7 @@ class NumPyElements:
 
     def first_bad_norm(self, length: int, value: float, tolerance: float) -> int | None:
         np = self._np
-        rows = max(1, _CHUNK // length)
+        rows = max(1, _NUMPY_CHUNK // length)
         for row in range(0, len(self._array) // length, rows):
             last = min(row + rows, len(self._array) // length)
             part = self._part(row * length, last * length).astype("f8").reshape(-1, length)
