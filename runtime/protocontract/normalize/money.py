@@ -30,6 +30,7 @@ class MoneyNormalizer(Protocol):
 
     def __call__(self, value: str, currency: str | None = None) -> Money | Refusal:
         """The amount that ``value`` names; ``currency`` is the code already stored beside it."""
+        ...
 
 
 def normalize(
@@ -162,8 +163,8 @@ def find(
 ) -> list[Found]:
     """The amounts inside a running text, from left to right: numbers with an unmistakable currency mark beside them.
 
-    What is an amount but cannot be read in one way only has a Refusal as its result. The standard form, ``CNY 1000.00``,
-    is found as itself under all options. Raises OptionError.
+    What is an amount but cannot be read in one way only has a Refusal as its result. The standard form,
+    ``CNY 1000.00``, is found as itself under all options. Raises OptionError.
     """
     return finder(
         policy=policy, default_currency=default_currency, allowed=allowed, locale=locale, decimal=decimal, scale=scale

@@ -8,21 +8,27 @@ from typing import Final
 from protocontract.normalize.numbers import parse_locale
 from protocontract.violations import OptionError
 
+
+def words(text: str) -> list[str]:
+    """The words of a table that is written as running text, for the eye."""
+    return text.split()
+
+
 # Codes with a minor unit other than two digits (ISO 4217 list one). CLDR's own table is about display and differs.
 _MINOR: Final = {
-    **dict.fromkeys("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF".split(), 0),
-    **dict.fromkeys("BHD IQD JOD KWD LYD OMR TND".split(), 3),
-    **dict.fromkeys("CLF UYW".split(), 4),
+    **dict.fromkeys(words("BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF"), 0),
+    **dict.fromkeys(words("BHD IQD JOD KWD LYD OMR TND"), 3),
+    **dict.fromkeys(words("CLF UYW"), 4),
 }
 # Codes for which ISO 4217 states that there is no minor unit to speak of: metals, units of account.
-_NO_MINOR: Final = "XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XUA".split()
-_TWO_DIGITS: Final = """
+_NO_MINOR: Final = words("XAG XAU XBA XBB XBC XBD XDR XPD XPT XSU XUA")
+_TWO_DIGITS: Final = words("""
     AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CNY
     COP COU CRC CUP CVE CZK DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GTQ GYD HKD HNL HTG HUF IDR ILS
     INR IRR JMD KES KGS KHR KPW KYD KZT LAK LBP LKR LRD LSL MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR
     MZN NAD NGN NIO NOK NPR NZD PAB PEN PGK PHP PKR PLN QAR RON RSD RUB SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP
     STN SVC SYP SZL THB TJS TMT TOP TRY TTD TWD TZS UAH USD USN UYU UZS VED VES WST XAD XCD XCG YER ZAR ZMW ZWG
-""".split()
+""")
 
 MINOR_DIGITS: Final[dict[str, int | None]] = {
     **dict.fromkeys(_TWO_DIGITS, 2), **_MINOR, **dict.fromkeys(_NO_MINOR),
@@ -31,13 +37,13 @@ MINOR_DIGITS: Final[dict[str, int | None]] = {
 
 # Codes that ISO 4217 withdrew (list three) and that are still met. They name money that is no more, often with the
 # value of today's code times a power of ten.
-WITHDRAWN: Final = frozenset("""
+WITHDRAWN: Final = frozenset(words("""
     ADP AFA ALK ANG AOK AON AOR ARA ARP ARY ATS AYM AZM BAD BEC BEF BEL BGJ BGK BGL BGN BOP BRB BRC BRE BRN BRR
     BUK BYB BYR CHC CSD CSJ CSK CUC CYP DDM DEM ECS ECV EEK ESA ESB ESP FIM FRF GEK GHC GHP GNE GNS GQE GRD GWE GWP
     HRD HRK IEP ILP ILR ISJ ITL LAJ LSM LTL LTT LUC LUF LUL LVL LVR MGF MLF MRO MTL MTP MVQ MXP MZE MZM NIC NLG PEH
     PEI PES PLZ PTE RHD ROK ROL RUR SDD SDP SIT SKK SLL SRG STD SUR TJR TMM TPE TRL UAK UGS UGW USS UYN UYP VEB VEF
     VNC XEU XFO XFU XRE YDD YUD YUM YUN ZAL ZMK ZRN ZRZ ZWC ZWD ZWL ZWN ZWR
-""".split())
+"""))
 
 
 def currency_code(text: str, option: str) -> str:

@@ -6,7 +6,7 @@ import re
 from typing import Final, NamedTuple
 
 from protocontract.normalize.money_core import CANONICAL, EXACT, Money, Options, in_currency, refusal
-from protocontract.normalize.money_currency import MINOR_DIGITS
+from protocontract.normalize.money_currency import MINOR_DIGITS, words
 from protocontract.normalize.money_parse import POWER_WORDS, Token, parse, tokens
 from protocontract.normalize.numerals import CJK_DIGITS, CJK_UNITS, fold
 from protocontract.violations import Refusal
@@ -23,7 +23,7 @@ class Found(NamedTuple):
 _NUMERAL: Final = re.compile(rf"\d|[{CJK_DIGITS}{CJK_UNITS}]")
 _STANDARD: Final = re.compile(r"([A-Z]{3}) (-?[0-9.]+)")
 # Words that stand before an amount and are not words of a language (Le 5 mai, den 5. Mai).
-_BEFORE: Final = frozenset("CHF FCFA Fr. Kč NTD R RM RMB Rp Rp. Rs Rs. SFr. TL kr zł".split())
+_BEFORE: Final = frozenset(words("CHF FCFA Fr. Kč NTD RM RMB Rp Rp. Rs Rs. SFr. TL kr zł"))
 
 
 
@@ -39,7 +39,7 @@ def find_amounts(text: str, options: Options) -> list[Found]:
         if token.kind != "n" or place < done:
             continue
         left, right = _Reach(folded.text, found).of(place)
-        if left is None or not any(part.kind == "c" for part in found[left : right + 1]):
+        if left is None or left < done or not any(part.kind == "c" for part in found[left : right + 1]):
             continue
         first, last = found[left], found[right]
         end, fault = _disturbed(folded.text, found, left, right)
@@ -96,13 +96,13 @@ class _Reach:
             after = right + 1
             if after < len(found) and found[after].kind == "_" and self.one_space(after):
                 after += 1
-            if after < len(found) and found[after].kind == "c" and self.is_mark_after(after):
+            if after < len(found) and self.is_mark_after(after):
                 right = after
-            elif after == right + 1 and after < len(found) and found[after].kind == "e":
+            elif after > right + 1 or after == len(found):
+                return left, right
+            elif found[after].kind == "e":
                 right = after
-            elif after == right + 1 and after + 1 < len(found) and found[after].kind == "n" \
-                    and found[right].mark is not None and found[after + 1].mark is not None \
-                    and found[after + 1].mark.part:
+            elif found[right].kind == "c" and self.is_part(after):
                 right = after + 1
             else:
                 return left, right
@@ -123,10 +123,19 @@ class _Reach:
     def is_mark_after(self, at: int) -> bool:
         token = self.found[at]
         word = self.text[token.start : token.end]
-        if token.mark is None or token.mark.part or (word.isascii() and word.isalpha() and len(word) == 1):
+        if token.kind != "c" or token.mark is None or token.mark.part:
+            return False
+        if word.isascii() and word.isalpha() and len(word) == 1:
             return False
         code = len(word) == 3 and word.isascii() and word.islower() and word.upper() in MINOR_DIGITS
         return not code
+
+    def is_part(self, at: int) -> bool:
+        """Whether jiao or fen follow: a number and their mark."""
+        if at + 1 >= len(self.found) or self.found[at].kind != "n":
+            return False
+        mark = self.found[at + 1].mark
+        return mark is not None and mark.part != 0
 
     def one_space(self, at: int) -> bool:
         token = self.found[at]
@@ -139,7 +148,9 @@ class _Reach:
         return self.found[at].kind == "t" and not self.text[self.found[at].end - 1].isalnum()
 
     def glued(self, before: int, after: int) -> bool:
-        return self.text[self.found[before].end - 1].isalnum() and self.found[before].end == self.found[after].start
+        """Whether a word runs into the number (A5); Chinese has no spaces, so its words do not."""
+        last = self.text[self.found[before].end - 1]
+        return last.isalnum() and last < "\u2e80" and self.found[before].end == self.found[after].start
 
 
 def _disturbed(text: str, found: list[Token], left: int, right: int) -> tuple[int, str | None]:
@@ -167,6 +178,9 @@ def _disturbed(text: str, found: list[Token], left: int, right: int) -> tuple[in
     if at == right + 1 and at < len(found) and found[at].kind == "n" and numerals:
         # Chinese numerals in words: 一元二次方程.
         return right, "skip"
+    if at == right + 1 and at < len(found) and found[at].kind == "n" and found[right].kind == "c":
+        # 35€99: the mark may belong to either number, or stand for a decimal point.
+        return at, "multiple_amounts"
     if at >= len(found) or found[at].kind != "t":
         return right, None
     word = text[found[at].start : found[at].end]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from protocontract.normalize.money_currency import local_symbols
+from protocontract.normalize.money_currency import local_symbols, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +165,7 @@ def _build() -> dict[str, Mark]:
 MARKS: Final = _build()
 # Words are found whatever their case, but signs, single letters and other short ones only as they stand: ``C$`` and
 # ``R`` are exact, and KM (the convertible mark) is not km.
-_SHORT_WORDS: Final = frozenset("fr fr. ft kc kr kr. kč rm rp rp. rs rs. tk tk. tl zl zł".split())
+_SHORT_WORDS: Final = frozenset(words("fr fr. ft kc kr kr. kč rm rp rp. rs rs. tk tk. tl zl zł"))
 _FOLDED: Final = {
     text.casefold(): mark
     for text, mark in reversed(MARKS.items())

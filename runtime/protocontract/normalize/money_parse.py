@@ -10,7 +10,7 @@ import re
 from itertools import pairwise
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from protocontract.normalize.money_currency import MINOR_DIGITS, WITHDRAWN
+from protocontract.normalize.money_currency import MINOR_DIGITS, WITHDRAWN, words
 from protocontract.normalize.money_marks import Mark, MarkTable
 from protocontract.normalize.numbers import NUMBER_RUN, Marks, read
 from protocontract.normalize.numerals import (
@@ -76,18 +76,18 @@ _MOST_PLACES: Final = 60
 _LETTER_POWERS: Final = {"K": 3, "k": 3, "M": 6, "B": 9, "w": 4, "W": 4}
 _GLUED_POWERS: Final = {**_LETTER_POWERS, "m": 6, "b": 9, "T": 12}
 _WORD_POWERS: Final = {
-    **dict.fromkeys("thousand thousands tsd tsd. тыс тыс. tys tys. ribu nghìn ngàn".split(), 3),
-    **dict.fromkeys("lakh lakhs lac lacs".split(), 5),
+    **dict.fromkeys(words("thousand thousands tsd tsd. тыс тыс. tys tys. ribu nghìn ngàn"), 3),
+    **dict.fromkeys(words("lakh lakhs lac lacs"), 5),
     **dict.fromkeys(
-        "million millions mn mln mln. mio mio. mill mill. millionen millones milioni milhões milhão млн млн. juta triệu"
-        .split(), 6),
-    **dict.fromkeys("crore crores".split(), 7),
+        words("million millions mn mln mln. mio mio. mill mill. millionen millones milioni milhões milhão млн млн. "
+              "juta triệu"), 6),
+    **dict.fromkeys(words("crore crores"), 7),
     **dict.fromkeys(
-        "bn milliard milliards milliarde milliarden mrd mrd. mlrd mlrd. mld mld. млрд млрд. miliar tỷ".split(), 9),
+        words("bn milliard milliards milliarde milliarden mrd mrd. mlrd mlrd. mld mld. млрд млрд. miliar tỷ"), 9),
 }
 # Words that mean 10**9 or 10**12 by language, and abbreviations of more than one.
 _UNSURE_POWERS: Final = frozenset(
-    "billion billions billionen billones trillion trillions bln bio bio. l mm mille mil mila tr jt rb".split()
+    words("billion billions billionen billones trillion trillions bln bio bio. l mm mille mil mila tr jt rb")
 )
 _ENGLISH_POWERS: Final = {"billion": 9, "billions": 9, "trillion": 12, "trillions": 12}
 POWER_WORDS: Final = frozenset(_WORD_POWERS) | _UNSURE_POWERS
@@ -186,7 +186,8 @@ class _Scanner:
             return token._replace(end=stop, number=None, fault="free_text")
         if power is None:
             into_mark = _POWER_MARK.fullmatch(name)
-            if lower in _UNSURE_POWERS or (spaced and name in _GLUED_POWERS) or (into_mark and into_mark.group(1) in MINOR_DIGITS):
+            in_mark = into_mark is not None and into_mark.group(1) in MINOR_DIGITS
+            if in_mark or lower in _UNSURE_POWERS or (spaced and name in _GLUED_POWERS):
                 return token._replace(end=stop, number=None, fault="magnitude")
             return token
         if not self.marks.lenient or token.number is None:
@@ -362,10 +363,10 @@ def parse(text: str, found: list[Token], *, lenient: bool) -> Amount | Fault:
         return "unknown_currency" if _unknown_capitals(text, found) else "free_text"
     marks = [token for token in found if token.kind == "c"]
     if lenient:
-        words = {text[token.start : token.end] for token in found if token.kind == "t"}
-        if words & _CREDIT_DEBIT:
+        rest = {text[token.start : token.end] for token in found if token.kind == "t"}
+        if rest & _CREDIT_DEBIT:
             return "free_text"
-        if any(word.casefold() in POWER_WORDS for word in words):
+        if any(word.casefold() in POWER_WORDS for word in rest):
             return "magnitude"
         if not marks and _unknown_capitals(text, found):
             return "unknown_currency"
@@ -456,7 +457,7 @@ def _numerals_in_words(text: str, token: Token) -> bool:
 
 def _kinds(text: str, found: list[Token], place: int, *, lenient: bool) -> str | None:
     """The kinds as one string, with what lenient reading drops dropped; None where a sign cannot be told."""
-    kinds = [token.kind for token in found]
+    kinds: list[str] = [token.kind for token in found]
     if not lenient:
         return "".join(kinds)
     encloses = "(" in kinds[:place] and ")" in kinds[place:]

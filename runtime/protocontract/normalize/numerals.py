@@ -198,7 +198,9 @@ def _section(elements: Sequence[Element]) -> int | None:
         if len(elements) > 1 and ("两" in elements or "兩" in elements):
             return None
         return int("".join(str(_DIGITS[str(element)]) for element in elements))
-    total, pending, zero, last = 0, None, False, 4
+    total: int = 0
+    zero, last = False, 4
+    pending: int | None = None
     for element in elements:
         if isinstance(element, Number):
             if pending is not None or element.scale or not 0 < element.units < 10:

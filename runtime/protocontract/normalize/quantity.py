@@ -15,7 +15,7 @@ from typing import Final, Literal, TypeAlias
 
 from protocontract.normalize.numbers import NUMBER_RUN, Marks, declared_marks, read
 from protocontract.normalize.numerals import BIDI_MARKS, CONTROL, GAP, WHITE_SPACE, Number, fold
-from protocontract.normalize.quantity_units import Unit, UnitError, conversion, parse_unit, same_dimension
+from protocontract.normalize.quantity_units import Conversion, Unit, UnitError, conversion, parse_unit, same_dimension
 from protocontract.violations import Change, Normalized, OptionError, Refusal, Refused, describe
 
 Quantity: TypeAlias = str | int | float | Decimal
@@ -64,8 +64,8 @@ def normalize(
 ) -> Normalized[Quantity]:
     """The number of ``unit`` that a text or number stands for; a bare number is in ``unit``.
 
-    Raises Refused (``quantity.syntax``, ``.unit``, ``.dimension``, ``.ambiguous``, ``.scale``), and OptionError where an
-    option cannot be kept.
+    Raises Refused (``quantity.syntax``, ``.unit``, ``.dimension``, ``.ambiguous``, ``.scale``), and OptionError where
+    an option cannot be kept.
     """
     result = normalizer(unit=unit, allowed=allowed, policy=policy, locale=locale, decimal=decimal, scale=scale)(value)
     if isinstance(result, Refusal):
@@ -149,7 +149,7 @@ class _Options:
             raise OptionError("unit", 'no unit; expected the canonical unit such as "km"')
         if isinstance(allowed, str):
             raise OptionError("allowed", "a text; expected a list of units")
-        if scale is not None and (isinstance(scale, bool) or not isinstance(scale, int) or not 0 <= scale <= _MOST_SCALE):
+        if scale is not None and not (type(scale) is int and 0 <= scale <= _MOST_SCALE):
             raise OptionError("scale", f"not a number of digits; expected 0 to {_MOST_SCALE}")
         self.marks: Marks = declared_marks(policy=policy, locale=locale, decimal=decimal)
         self.scale = scale
@@ -179,7 +179,7 @@ def _unit_option(text: str, option: str) -> Unit:
         raise OptionError(option, f'unknown unit "{text}": {error}') from None
 
 
-def _converts(source: Unit, target: Unit, text: str) -> object:
+def _converts(source: Unit, target: Unit, text: str) -> Conversion:
     try:
         return conversion(source, target)
     except UnitError as error:
@@ -202,7 +202,7 @@ def _read(value: Quantity, options: _Options) -> Quantity | Refusal:
         return _refusal("not_quantity", value, options)
     if isinstance(value, int):
         return value
-    if not math.isfinite(value):
+    if not (value.is_finite() if isinstance(value, Decimal) else math.isfinite(value)):
         return _refusal("not_finite", value, options)
     if options.scale is None:
         return value

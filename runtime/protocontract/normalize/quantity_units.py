@@ -7,13 +7,13 @@ is never evaluated: a small grammar (names, exponents, ``*``, ``/``) reads it, a
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from pint import UnitRegistry
+    from pint.util import UnitsContainer
 
 # Bounds that no unit in use comes near: a text cannot ask for 10**(10**9).
 _LONGEST: Final = 80
@@ -46,7 +46,7 @@ class Unit(NamedTuple):
 
     factors: tuple[tuple[str, int], ...]
 
-    def container(self) -> Mapping[str, Any]:
+    def container(self) -> UnitsContainer:
         """The same for Pint."""
         return _registry().UnitsContainer(dict(self.factors))
 
@@ -67,7 +67,8 @@ class Conversion(NamedTuple):
 def _registry() -> UnitRegistry[Any]:
     from pint import UnitRegistry
 
-    return UnitRegistry(non_int_type=Fraction)
+    # Pint documents Decimal and Fraction here; its annotation knows float alone.
+    return UnitRegistry(non_int_type=Fraction)  # pyright: ignore[reportArgumentType]
 
 
 def _is_decimal(fraction: Fraction) -> bool:
