@@ -16,8 +16,8 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ZONES = ("UTC", "Asia/Shanghai", "America/New_York", "Europe/London", "Australia/Lord_Howe", "Pacific/Apia",
          "Antarctica/Troll", "America/Nuuk", "Africa/Casablanca", "Europe/Dublin", "Asia/Kathmandu", "America/Havana")
 PIECES = ("2024", "03", "1", "29", "12", "60", "24", "0", "-", "/", ".", ":", "T", "Z", " ", "+08:00", "-", "−",
-          "年", "月", "日", "上午", "晚", "点", "分", "PM", "Fri", ",", "Mar", "GMT", "[Asia/Shanghai]", "(x)", "\u3000",
-          "３", "：", "星期五",
+          "年", "月", "日", "上午", "晚", "点", "分", "PM", "Fri", ",", "Mar", "GMT", "[Asia/Shanghai]", "(x)",
+          "\u3000", "３", "：", "星期五",
           "\u200b", "\ud800", "CST", "1709253000", ".5", "民國", "[", "(", "UTC+8", "\x1f", "١")
 DIRT = st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | st.text(max_size=40)
 OPTIONS = st.fixed_dictionaries({

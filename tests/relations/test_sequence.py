@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -61,5 +62,5 @@ def test_wrong_options_are_option_errors(options: dict[str, Any]) -> None:
 def test_a_sequence_is_good_exactly_where_the_formula_holds(values: list[int], first: int, step: int) -> None:
     good = all(value == first + at * step for at, value in enumerate(values))
     assert (breaks(values, first=first, step=step) == []) is good
-    rising = all(after > before for before, after in zip(values, values[1:], strict=False))
+    rising = all(after > before for before, after in pairwise(values))
     assert (breaks(values, strictly_increasing=True) == []) is rising

@@ -6,7 +6,6 @@ import math
 import struct
 import tracemalloc
 from array import array
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -21,7 +20,7 @@ READERS = ["python", "numpy"]
 
 
 @pytest.fixture(params=READERS)
-def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Both readers of the elements; NumPy's, where it is installed, for every size."""
     if request.param == "numpy":
         if tensor_elements.numpy() is None:
@@ -29,7 +28,7 @@ def reader(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> I
         monkeypatch.setattr(tensor_elements, "_WORTH_NUMPY", 0)
     else:
         monkeypatch.setattr(tensor_elements, "numpy", lambda: None)
-    yield request.param
+    return str(request.param)
 
 
 def breaks(value: Any, shape: Any = None, bound: Any = None, **options: Any) -> list[tuple[str, int | None]]:
@@ -64,7 +63,8 @@ NAN, INF = math.nan, math.inf
     ("float32", b"\x00" * 7, {}, [("tensor.size", None)]),
     ("float32", b"", {"finite": True, "min": 0}, []),
     ("float32", floats(3, 4, 0, 5), {"dims": ["n", "2"], "l2_norm": (5, 1e-6)}, []),
-    ("float32", floats(3, 4, 1, 5), {"dims": ["n", "2"], "l2_norm": {"value": 5, "tolerance": 1e-6}}, [("tensor.norm", 1)]),
+    ("float32", floats(3, 4, 1, 5), {"dims": ["n", "2"], "l2_norm": {"value": 5, "tolerance": 1e-6}},
+     [("tensor.norm", 1)]),
     ("float32", floats(NAN, 0), {"dims": ["2"], "l2_norm": (1, 1)}, [("tensor.norm", 0)]),
     ("float64", floats(3e200, 4e200, code="d"), {"dims": ["2"], "l2_norm": (5e200, 1e185)}, []),
     ("float64", floats(3e-200, 4e-200, code="d"), {"dims": ["2"], "l2_norm": (5e-200, 1e-214)}, []),

@@ -196,8 +196,8 @@ def messages(draw: st.DrawFn, depth: int = 1) -> Any:
     message.many_color.extend(draw(st.lists(st.integers(0, 4), max_size=3)))
     for key, value in draw(st.dictionaries(st.text(max_size=4), st.floats(allow_nan=False), max_size=3)).items():
         message.string_to_double[key] = value
-    for key in draw(st.lists(st.integers(0, 2**64 - 1), max_size=2)):
-        message.uint64_to_string[key] = draw(st.text(max_size=3))
+    for number in draw(st.lists(st.integers(0, 2**64 - 1), max_size=2)):
+        message.uint64_to_string[number] = draw(st.text(max_size=3))
     if draw(st.booleans()):
         message.timestamp_field.seconds = draw(st.integers(-62135596800, 253402300799))
         message.timestamp_field.nanos = draw(st.integers(0, 999_999_999))
