@@ -68,7 +68,13 @@ def _contracts(
     # Imported files too: contracts refer to those of the messages that they hold.
     requested = [file.name for file in files.file if _has_contracts(file.name)]
     loaded = load(files, requested, diagnostics, source_roots=options.source_roots)
-    schema = pipeline.compile_schema(loaded, diagnostics, options)
+    return contracts_of(loaded, pipeline.compile_schema(loaded, diagnostics, options), options)
+
+
+def contracts_of(
+    loaded: Loaded, schema: ir.Schema, options: pipeline.CompileOptions
+) -> Mapping[str, Contract[Any]]:
+    """The contracts of a compiled schema, by full name, on message classes of the pool that it was read into."""
     texts = {file.name: file.text for file in pipeline.emit(schema, options)}
     modules = _Modules(loaded, schema, texts)
     contracts: dict[str, Contract[Any]] = {}

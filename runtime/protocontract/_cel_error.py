@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from protocontract.violations import RuleEvaluationError
 
-class CelRuntimeError(Exception):
+
+class CelRuntimeError(RuleEvaluationError):
     """A rule could not be evaluated: overflow, division by zero, a missing key. The message holds no value."""

@@ -68,7 +68,7 @@ def lower(loaded: Loaded, schema: ir.Schema, diagnostics: Diagnostics, *, strict
     ``strict`` makes a rule that cannot be translated exactly an error; otherwise its message is delegated to
     protovalidate. Mistakes go to ``diagnostics``.
     """
-    lowering = _Lowering(loaded, schema, diagnostics, strict)
+    lowering = Lowering(loaded, schema, diagnostics, strict)
     return replace(schema, messages={name: lowering.message(message) for name, message in schema.messages.items()})
 
 
@@ -104,7 +104,9 @@ class _Where:
         return self.places.option(self.descriptor, self.option, *steps)
 
 
-class _Lowering:
+class Lowering:
+    """Lowers the messages of one schema, one at a time; compiled CEL is kept between them."""
+
     def __init__(self, loaded: Loaded, schema: ir.Schema, diagnostics: Diagnostics, strict: bool) -> None:
         self._loaded = loaded
         self._options = loaded.options
@@ -117,6 +119,7 @@ class _Lowering:
     # -- messages
 
     def message(self, message: ir.Message) -> ir.Message:
+        """The message with its rules; mistakes go to the diagnostics."""
         descriptor = self._loaded.pool.FindMessageTypeByName(message.full_name)
         self._delegated = None
         rules, members = self._message_rules(descriptor, message)
@@ -265,7 +268,10 @@ class _Lowering:
             predefined: Any = self._options.predefined(field)
             if predefined is None:
                 continue
-            value = constant_of_field(rules, field)
+            try:
+                value = constant_of_field(rules, field)
+            except Untranslatable:
+                value = None  # a message, which validate.proto's CEL reads through `rules`, field by field
             extension = ir.PathElement(field.number, f"[{field.full_name}]", field.type) if field.is_extension else None
             rule_path = path if field.is_extension else f"{path}.{field.name}"
             for cel in predefined.cel:
