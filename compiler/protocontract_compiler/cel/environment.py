@@ -125,6 +125,8 @@ class Checker:
 
 
 def _is_lenient(complaint: str) -> bool:
+    if complaint.startswith("found no matching overload for 'int' applied to '(bool)'"):
+        return True
     match = _OVERLOAD.match(complaint)
     if match is None or match[1] not in _LENIENT:
         return False

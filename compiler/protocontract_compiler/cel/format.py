@@ -11,7 +11,6 @@ from decimal import Decimal
 from typing import Any, Final
 
 from protocontract._cel_time import cel_display_timestamp
-
 from protocontract_compiler.cel.errors import Untranslatable
 from protocontract_compiler.cel.fold import fold
 from protocontract_compiler.ir_cel import INT, STRING, Call, Expr, ListExpr, Literal, Type, list_of

@@ -19,13 +19,13 @@ from protocontract_compiler.cel.regex_subset import translate
 class RegexPlan:
     """How a pattern runs: ``re.compile(source).<method>`` or ``re2.compile(source).search``.
 
-    ``source`` for RE2 is the contract's own pattern. ``method`` is "fullmatch" or "search"; the result is not ``None``
-    where the pattern matches somewhere in the text.
+    ``source`` for RE2 is the contract's own pattern. The result of ``method`` is not
+    ``None`` where the pattern matches somewhere in the text.
     """
 
     engine: Literal["re", "re2"]
     source: str
-    method: Literal["fullmatch", "search"]
+    method: Literal["fullmatch", "match", "search"]
 
 
 def check_pattern(pattern: str) -> str | None:

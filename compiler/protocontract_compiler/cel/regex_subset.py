@@ -1,10 +1,553 @@
-"""The subset of RE2 that Python's ``re`` runs with the same meaning and without backtracking into loops."""
+"""The subset of RE2 that Python's ``re`` runs with the same meaning and in linear time.
+
+Only whether a pattern matches matters, never what or where. A pattern is parsed into sets of code points, so that no
+class, flag or escape is left whose meaning the two engines do not share. It is given to ``re`` only if it is
+deterministic: after any prefix of the text, the next character belongs to at most one place of the pattern (the
+position automaton of Glushkov has no two edges on one character). A backtracking engine then has nothing to try: every
+choice that it comes back to fails at its first character. Where a match may start anywhere, the pattern must also be
+of bounded length; a loop at an open end is cut to its minimum first, which matches the same texts.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+Method: TypeAlias = Literal["fullmatch", "match", "search"]
+
+_LAST: Final = 0x10FFFF
+_MOST_PLACES: Final = 600
+_MOST_PLACES_ANYWHERE: Final = 64
+
+Ranges: TypeAlias = tuple[tuple[int, int], ...]
+"""Code points as sorted, disjoint, inclusive ranges."""
 
 
-def translate(pattern: str) -> tuple[str, Literal["fullmatch", "search"]] | None:
+@dataclass(frozen=True, slots=True)
+class Chars:
+    """One character of a set."""
+
+    ranges: Ranges
+
+
+@dataclass(frozen=True, slots=True)
+class Seq:
+    """One after the other."""
+
+    items: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Alt:
+    """One of several."""
+
+    branches: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """``least`` to ``most`` times; ``most`` is ``None`` where there is no limit."""
+
+    body: Node
+    least: int
+    most: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """The start or the end of the text."""
+
+    end: bool
+
+
+Node: TypeAlias = Chars | Seq | Alt | Loop | Edge
+
+
+class _Unsupported(Exception):
+    """The pattern is outside the subset."""
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Sets of code points
+
+
+def _normal(ranges: list[tuple[int, int]]) -> Ranges:
+    merged: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if merged and low <= merged[-1][1] + 1:
+            merged[-1] = (merged[-1][0], max(merged[-1][1], high))
+        else:
+            merged.append((low, high))
+    return tuple(merged)
+
+
+def _complement(ranges: Ranges) -> Ranges:
+    result, start = [], 0
+    for low, high in ranges:
+        if start < low:
+            result.append((start, low - 1))
+        start = high + 1
+    if start <= _LAST:
+        result.append((start, _LAST))
+    return tuple(result)
+
+
+def _of(text: str) -> Ranges:
+    return _normal([(ord(character), ord(character)) for character in text])
+
+
+_DIGIT: Final[Ranges] = ((48, 57),)
+_WORD: Final = _normal([(48, 57), (65, 90), (95, 95), (97, 122)])
+_SPACE: Final = _of("\t\n\f\r ")
+_PERL: Final = {
+    "d": _DIGIT,
+    "D": _complement(_DIGIT),
+    "w": _WORD,
+    "W": _complement(_WORD),
+    "s": _SPACE,
+    "S": _complement(_SPACE),
+}
+_POSIX: Final = {
+    "alnum": _normal([(48, 57), (65, 90), (97, 122)]),
+    "alpha": _normal([(65, 90), (97, 122)]),
+    "ascii": ((0, 127),),
+    "blank": _of("\t "),
+    "cntrl": _normal([(0, 31), (127, 127)]),
+    "digit": _DIGIT,
+    "graph": ((33, 126),),
+    "lower": ((97, 122),),
+    "print": ((32, 126),),
+    "punct": _normal([(33, 47), (58, 64), (91, 96), (123, 126)]),
+    "space": _of("\t\n\v\f\r "),
+    "upper": ((65, 90),),
+    "word": _WORD,
+    "xdigit": _normal([(48, 57), (65, 70), (97, 102)]),
+}
+_ESCAPES: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
+_NOT_NEWLINE: Final = _complement(((10, 10),))
+_FOLDED: Final = {"k": 0x212A, "s": 0x17F}
+"""Letters beyond ASCII that are equal to an ASCII letter when case does not matter."""
+
+
+def _fold(ranges: Ranges) -> Ranges:
+    """The set without regard to case; only sets within ASCII are supported."""
+    if any(high > 127 for _, high in ranges):
+        raise _Unsupported
+    folded = list(ranges)
+    for low, high in ranges:
+        for code in range(low, high + 1):
+            character = chr(code)
+            if character.isalpha():
+                folded.append((ord(character.swapcase()),) * 2)  # type: ignore[arg-type]  # a pair of two equal ints
+                if character.lower() in _FOLDED:
+                    folded.append((_FOLDED[character.lower()],) * 2)  # type: ignore[arg-type]
+    return _normal(folded)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Parser: only what is legal in RE2 arrives here
+
+
+class _Parser:
+    def __init__(self, pattern: str) -> None:
+        self._text = pattern
+        self._at = 0
+        self._ignore_case = False
+        self._dot_all = False
+
+    def parse(self) -> Node:
+        flags = re.match(r"\(\?([is]+)\)", self._text)
+        if flags is not None:
+            self._ignore_case, self._dot_all = "i" in flags[1], "s" in flags[1]
+            self._at = flags.end()
+        node = self._alternation()
+        if self._at < len(self._text):
+            raise _Unsupported
+        return node
+
+    def _peek(self, size: int = 1) -> str:
+        return self._text[self._at : self._at + size]
+
+    def _take(self) -> str:
+        character = self._peek()
+        if not character:
+            raise _Unsupported
+        self._at += 1
+        return character
+
+    def _alternation(self) -> Node:
+        branches = [self._sequence()]
+        while self._peek() == "|":
+            self._at += 1
+            branches.append(self._sequence())
+        return branches[0] if len(branches) == 1 else Alt(tuple(branches))
+
+    def _sequence(self) -> Node:
+        items: list[Node] = []
+        while self._peek() not in ("", "|", ")"):
+            items.append(self._repeated(self._atom()))
+        return items[0] if len(items) == 1 else Seq(tuple(items))
+
+    def _repeated(self, atom: Node) -> Node:
+        match = re.compile(r"[*+?]|\{(\d+)(,?)(\d*)\}").match(self._text, self._at)
+        if match is None:
+            if self._peek() == "{":
+                raise _Unsupported
+            return atom
+        if isinstance(atom, Edge):
+            raise _Unsupported
+        self._at = match.end()
+        if self._peek() == "?":
+            self._at += 1  # lazy: the same texts match
+        if self._peek() and self._peek() in "*+?{":
+            raise _Unsupported
+        match match[0]:
+            case "*":
+                return Loop(atom, 0, None)
+            case "+":
+                return Loop(atom, 1, None)
+            case "?":
+                return Loop(atom, 0, 1)
+        least = int(match[1])
+        if not match[2]:
+            return Loop(atom, least, least)
+        return Loop(atom, least, int(match[3]) if match[3] else None)
+
+    def _atom(self) -> Node:
+        character = self._take()
+        match character:
+            case "^":
+                return Edge(end=False)
+            case "$":
+                return Edge(end=True)
+            case ".":
+                return Chars(((0, _LAST),) if self._dot_all else _NOT_NEWLINE)
+            case "[":
+                return Chars(self._class())
+            case "(":
+                return self._group()
+            case "\\":
+                return self._escape()
+            case "*" | "+" | "?":
+                raise _Unsupported
+        return self._chars(_of(character))
+
+    def _chars(self, ranges: Ranges) -> Chars:
+        return Chars(_fold(ranges) if self._ignore_case else ranges)
+
+    def _group(self) -> Node:
+        head = re.compile(r"\?(?::|P?<\w+>)").match(self._text, self._at)
+        if head is not None:
+            self._at = head.end()
+        elif self._peek() == "?":
+            raise _Unsupported
+        node = self._alternation()
+        if self._take() != ")":
+            raise _Unsupported
+        return node
+
+    def _escape(self) -> Node:
+        character = self._peek()
+        if character in _PERL and character:
+            self._at += 1
+            return Chars(self._perl(character))
+        if character == "A":
+            self._at += 1
+            return Edge(end=False)
+        if character == "z":
+            self._at += 1
+            return Edge(end=True)
+        return self._chars(((self._escaped(),) * 2,))  # type: ignore[arg-type]  # one pair
+
+    def _perl(self, name: str) -> Ranges:
+        if self._ignore_case and name in "wW":
+            raise _Unsupported  # RE2 adds the letters that fold into ASCII
+        return _PERL[name]
+
+    def _escaped(self) -> int:
+        """The code point of an escape of one character, after the backslash."""
+        character = self._take()
+        if character in _ESCAPES:
+            return _ESCAPES[character]
+        if character == "x":
+            match = re.compile(r"\{([0-9a-fA-F]{1,6})\}|([0-9a-fA-F]{2})").match(self._text, self._at)
+            if match is None:
+                raise _Unsupported
+            self._at = match.end()
+            return int(match[1] or match[2], 16)
+        if character.isascii() and not character.isalnum() and character != "_":
+            return ord(character)
+        raise _Unsupported
+
+    def _class(self) -> Ranges:
+        negated = self._peek() == "^"
+        self._at += negated
+        found: list[tuple[int, int]] = []
+        first = True
+        while first or self._peek() != "]":
+            first = False
+            found.extend(self._class_item())
+        self._at += 1
+        ranges = _normal(found)
+        if self._ignore_case:
+            ranges = _fold(ranges)
+        return _complement(ranges) if negated else ranges
+
+    def _class_item(self) -> list[tuple[int, int]]:
+        if self._peek(2) == "[:":
+            match = re.compile(r"\[:(\^?)(\w+):\]").match(self._text, self._at)
+            if match is None or match[2] not in _POSIX or self._ignore_case:
+                raise _Unsupported
+            self._at = match.end()
+            ranges = _POSIX[match[2]]
+            return list(_complement(ranges) if match[1] else ranges)
+        if self._peek() == "\\" and self._peek(2)[1:] in _PERL:
+            name = self._peek(2)[1:]
+            self._at += 2
+            return list(self._perl(name))
+        low = self._class_character()
+        if self._peek() != "-" or self._peek(2)[1:] in ("]", ""):
+            return [(low, low)]
+        self._at += 1
+        high = self._class_character()
+        if high < low:
+            raise _Unsupported
+        return [(low, high)]
+
+    def _class_character(self) -> int:
+        character = self._take()
+        return self._escaped() if character == "\\" else ord(character)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Anchors and open ends
+
+
+def _branches(node: Node) -> Iterator[list[Node]]:
+    for branch in node.branches if isinstance(node, Alt) else (node,):
+        yield list(branch.items) if isinstance(branch, Seq) else [branch]
+
+
+def _unanchored(node: Node) -> tuple[Node, bool, bool]:
+    """The pattern without its anchors, and whether it starts and ends where the text does; all branches must agree."""
+    starts, ends, bodies = set(), set(), []
+    for items in _branches(node):
+        start = bool(items) and items[0] == Edge(end=False)
+        items = items[start:]
+        end = bool(items) and items[-1] == Edge(end=True)
+        items = items[: len(items) - end]
+        starts.add(start)
+        ends.add(end)
+        bodies.append(items)
+    if len(starts) > 1 or len(ends) > 1:
+        raise _Unsupported
+    start, end = starts.pop(), ends.pop()
+    trimmed: list[Node] = []
+    for items in bodies:
+        if not end:
+            items = _trim(items, last=True)
+        if not start:
+            items = _trim(items, last=False)
+        trimmed.append(items[0] if len(items) == 1 else Seq(tuple(items)))
+    return trimmed[0] if len(trimmed) == 1 else Alt(tuple(trimmed)), start, end
+
+
+def _trim(items: list[Node], *, last: bool) -> list[Node]:
+    """Loops at an open end cut to their minimum: a longer match there exists only where a shorter one does."""
+    while items:
+        place = -1 if last else 0
+        loop = items[place]
+        if not isinstance(loop, Loop) or loop.most == loop.least:
+            return items
+        items = [*items]
+        if loop.least:
+            items[place] = loop.body if loop.least == 1 else Loop(loop.body, loop.least, loop.least)
+            return items
+        del items[place]
+    return items
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Determinism
+
+
+@dataclass(slots=True)
+class _Part:
+    """A part of the position automaton: may it be empty, its first and last places."""
+
+    nullable: bool
+    first: frozenset[int]
+    last: frozenset[int]
+
+
+class _Automaton:
+    """Glushkov's automaton of a pattern, with counted loops written out."""
+
+    def __init__(self) -> None:
+        self.sets: list[Ranges] = []
+        self.follow: list[set[int]] = []
+
+    def add(self, node: Node) -> _Part:
+        match node:
+            case Chars():
+                if len(self.sets) >= _MOST_PLACES:
+                    raise _Unsupported
+                self.sets.append(node.ranges)
+                self.follow.append(set())
+                place = frozenset({len(self.sets) - 1})
+                return _Part(False, place, place)
+            case Seq():
+                part = _Part(True, frozenset(), frozenset())
+                for item in node.items:
+                    part = self._then(part, self.add(item))
+                return part
+            case Alt():
+                parts = [self.add(branch) for branch in node.branches]
+                return _Part(
+                    any(part.nullable for part in parts),
+                    frozenset().union(*(part.first for part in parts)),
+                    frozenset().union(*(part.last for part in parts)),
+                )
+            case Loop():
+                return self._loop(node)
+            case Edge():
+                raise _Unsupported
+
+    def _then(self, left: _Part, right: _Part) -> _Part:
+        for place in left.last:
+            self.follow[place] |= right.first
+        return _Part(
+            left.nullable and right.nullable,
+            left.first | right.first if left.nullable else left.first,
+            left.last | right.last if right.nullable else right.last,
+        )
+
+    def _loop(self, loop: Loop) -> _Part:
+        part = _Part(True, frozenset(), frozenset())
+        for _ in range(loop.least):
+            part = self._then(part, self._body(loop))
+        if loop.most is None:
+            body = self._body(loop)
+            for place in body.last:
+                self.follow[place] |= body.first
+            return self._then(part, _Part(True, body.first, body.last))
+        # x{0,2} as (x(x)?)?: each optional copy is entered only after the one before.
+        first, last, previous = part.first, part.last, part.last
+        for _ in range(loop.most - loop.least):
+            body = self._body(loop)
+            for place in previous:
+                self.follow[place] |= body.first
+            first = first or body.first
+            last, previous = last | body.last, body.last
+        return _Part(loop.least == 0, first, last)
+
+    def _body(self, loop: Loop) -> _Part:
+        body = self.add(loop.body)
+        if body.nullable:
+            raise _Unsupported
+        return body
+
+    def is_deterministic(self, start: frozenset[int]) -> bool:
+        return all(self._disjoint(places) for places in (start, *self.follow))
+
+    def _disjoint(self, places: frozenset[int] | set[int]) -> bool:
+        ranges = sorted(pair for place in places for pair in self.sets[place])
+        return all(one[1] < two[0] for one, two in zip(ranges, ranges[1:], strict=False))
+
+
+def _is_bounded(node: Node) -> bool:
+    match node:
+        case Chars() | Edge():
+            return True
+        case Seq():
+            return all(map(_is_bounded, node.items))
+        case Alt():
+            return all(map(_is_bounded, node.branches))
+        case Loop():
+            return node.most is not None and _is_bounded(node.body)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Printer
+
+
+def _write(node: Node, *, alone: bool = True) -> str:
+    """The pattern in Python's syntax; ``alone`` says that an alternation needs no group."""
+    match node:
+        case Chars():
+            return _write_set(node.ranges)
+        case Seq():
+            return "".join(_write(item, alone=False) for item in node.items)
+        case Alt():
+            text = "|".join(_write(branch) for branch in node.branches)
+            return text if alone else f"(?:{text})"
+        case Loop():
+            body = _write(node.body, alone=False)
+            if isinstance(node.body, Seq | Loop):
+                body = f"(?:{body})"
+            return body + _write_count(node.least, node.most)
+        case Edge():
+            raise _Unsupported
+
+
+def _write_count(least: int, most: int | None) -> str:
+    match least, most:
+        case 0, None:
+            return "*"
+        case 1, None:
+            return "+"
+        case 0, 1:
+            return "?"
+        case _ if least == most:
+            return f"{{{least}}}"
+        case _:
+            return f"{{{least},{'' if most is None else most}}}"
+
+
+def _write_set(ranges: Ranges) -> str:
+    if ranges == ((0, _LAST),):
+        return r"[\s\S]"
+    if not ranges:
+        return r"[^\s\S]"
+    if ranges == _NOT_NEWLINE:
+        return "."
+    if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
+        return _write_character(ranges[0][0], r"\.^$*+?{}[]|()")
+    negated = ranges[-1][1] == _LAST
+    inside = "".join(map(_write_range, _complement(ranges) if negated else ranges))
+    return f"[{'^' if negated else ''}{inside}]"
+
+
+def _write_range(pair: tuple[int, int]) -> str:
+    low, high = (_write_character(code, r"\]^-[&~|") for code in pair)
+    if pair[0] == pair[1]:
+        return low
+    return f"{low}{high}" if pair[0] + 1 == pair[1] else f"{low}-{high}"
+
+
+def _write_character(code: int, special: str) -> str:
+    character = chr(code)
+    if character in special:
+        return f"\\{character}"
+    if character.isprintable() and not 0xD800 <= code <= 0xDFFF:
+        return character
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+
+
+def translate(pattern: str) -> tuple[str, Method] | None:
     """The pattern in Python's syntax with the method to call, or ``None`` where it is not known to be safe."""
-    return None
+    try:
+        node, start, end = _unanchored(_Parser(pattern).parse())
+        automaton = _Automaton()
+        part = automaton.add(node)
+        if not automaton.is_deterministic(part.first):
+            return None
+        if start:
+            return _write(node), "fullmatch" if end else "match"
+        if not _is_bounded(node) or len(automaton.sets) > _MOST_PLACES_ANYWHERE:
+            return None
+        return _write(node, alone=not end) + (r"\Z" if end else ""), "search"
+    except (_Unsupported, RecursionError):
+        return None

@@ -44,6 +44,7 @@ _ARITHMETIC: Final = {
     "mul_double": ("*", source.PRODUCT),
     "concat": ("+", source.SUM),
 }
+_COMPARING: Final = {"contains": ("in", "not in"), "is_nan": ("!=", "=="), "matches": ("is not", "is")}
 _METHODS: Final = {"starts_with": "startswith", "ends_with": "endswith"}
 _TIMES: Final = frozenset({"timestamp", "duration"})
 _ROTATED: Final = {"lt": "gt", "le": "ge", "gt": "lt", "ge": "le", "eq": "eq", "ne": "ne"}
@@ -220,6 +221,8 @@ class Emitter:
     def _not(self, expr: Not) -> Code:
         if isinstance(expr.operand, In):
             return self._in(expr.operand, negated=True)
+        if isinstance(expr.operand, Call) and expr.operand.op in _COMPARING:
+            return self._comparing(expr.operand, negated=True)
         turned = negate(expr.operand)
         if not isinstance(turned, Not | And | Or):
             return self.expr(turned)
@@ -369,6 +372,8 @@ class Emitter:
         if expr.op in _ARITHMETIC:
             operator, precedence = _ARITHMETIC[expr.op]
             return source.binary(operator, *map(self.expr, expr.args), precedence)
+        if expr.op in _COMPARING:
+            return self._comparing(expr)
         special: Callable[[Call], Code] | None = getattr(self, f"_op_{expr.op}", None)
         if special is not None:
             return special(expr)
@@ -383,9 +388,6 @@ class Emitter:
     def _op_utf8_size(self, expr: Call) -> Code:
         return self._helper("utf8_size", self.expr(expr.args[0]))
 
-    def _op_contains(self, expr: Call) -> Code:
-        return source.comparison("in", self.expr(expr.args[1]), self.expr(expr.args[0]))
-
     def _op_starts_with(self, expr: Call) -> Code:
         affix = expr.args[1]
         if isinstance(affix, Literal) and isinstance(affix.value, tuple):
@@ -394,17 +396,22 @@ class Emitter:
 
     _op_ends_with = _op_starts_with
 
-    def _op_matches(self, expr: Call) -> Code:
-        pattern = expr.args[1]
+    def _comparing(self, expr: Call, *, negated: bool = False) -> Code:
+        """Operations that are comparisons in Python, each with its complement."""
+        operator = _COMPARING[expr.op][negated]
+        if expr.op == "matches":
+            return source.comparison(operator, self._search(expr), Code("None"))
+        operands = [self.expr(arg) for arg in expr.args]
+        # Containment names the part first; a NaN is what differs from itself.
+        return source.comparison(operator, operands[-1], operands[0])
+
+    def _search(self, expr: Call) -> Code:
+        text, pattern = expr.args
         if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
             raise ValueError("a regular expression that is not constant cannot be emitted")
         plan = compile_pattern(pattern.value)
         matcher = self._scope.constant(f"{plan.engine}.compile({source.string(plan.source)}).{plan.method}", "matches")
-        return source.comparison("is not", source.call(matcher, self.expr(expr.args[0])), Code("None"))
-
-    def _op_is_nan(self, expr: Call) -> Code:
-        value = self.expr(expr.args[0])
-        return source.comparison("!=", value, value)
+        return source.call(matcher, self.expr(text))
 
     def _op_int_of_bool(self, expr: Call) -> Code:
         return source.call("int", self.expr(expr.args[0]))
