@@ -12,7 +12,7 @@ from pathlib import Path
 
 from protocontract_compiler import pipeline, protoc
 from protocontract_compiler.descriptors import load
-from protocontract_compiler.descriptors.validate_proto import VALIDATE_PROTO, write_includes
+from protocontract_compiler.descriptors.validate_proto import write_includes
 from protocontract_compiler.diagnostics import Diagnostics, Stopped
 
 _KEPT, _COULD_NOT = 0, 2
@@ -87,18 +87,14 @@ def _compile(
     sources: protoc.Sources, out: Path, options: pipeline.CompileOptions, diagnostics: Diagnostics
 ) -> list[str]:
     """Writes all files of a compilation, or none; returns their names below ``out``. Raises Stopped."""
-    files = protoc.describe(sources, diagnostics)
-    loaded = load(files, sources.names, diagnostics, source_roots=options.source_roots)
-    schema = pipeline.compile_schema(loaded, diagnostics, options)
-    output = pipeline.emit(schema, options)
-    # Written beside the target, so that moving a file into its place is one step of the file system.
-    out.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".protocontract-", dir=out.parent) as folder:
+    # Made beside the target, so that moving a file into its place is one step of the file system.
+    beside = next(folder for folder in (out.absolute(), *out.absolute().parents) if folder.is_dir())
+    with tempfile.TemporaryDirectory(prefix=".protocontract-", dir=beside) as folder:
         made = Path(folder)
-        names = [*sources.names]
-        if any(file.name == VALIDATE_PROTO for file in files.file):
-            names.append(VALIDATE_PROTO)
-        protoc.write_pb2(files, names, made, diagnostics)
+        files = protoc.describe(sources, diagnostics, pb2=made)
+        loaded = load(files, sources.names, diagnostics, source_roots=options.source_roots)
+        schema = pipeline.compile_schema(loaded, diagnostics, options)
+        output = pipeline.emit(schema, options)
         for file in output:
             path = made / file.name
             path.parent.mkdir(parents=True, exist_ok=True)

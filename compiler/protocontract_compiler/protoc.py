@@ -1,4 +1,4 @@
-"""Runs the protoc of grpcio-tools: sources to descriptors, descriptors to *_pb2.py."""
+"""Runs the protoc of grpcio-tools: sources to descriptors and *_pb2.py."""
 
 from __future__ import annotations
 
@@ -62,26 +62,24 @@ def find_sources(paths: Iterable[Path], include: Sequence[Path] = ()) -> Sources
     return sources
 
 
-def describe(sources: Sources, diagnostics: Diagnostics) -> FileDescriptorSet:
+def describe(sources: Sources, diagnostics: Diagnostics, *, pb2: Path | None = None) -> FileDescriptorSet:
     """Compiles sources to descriptors, with all that they import and with places.
 
-    Raises Stopped with protoc's own errors noted. Its warnings go to standard error.
+    With ``pb2`` the same run writes *_pb2.py and *_pb2.pyi below that folder, for the sources and, where they import
+    it, for validate.proto: from source, so that they are what protoc writes for any user. Raises Stopped with protoc's
+    own errors noted; its warnings go to standard error.
     """
+    roots = [*sources.roots, includes_folder()]
+    paths = [f"--proto_path={root}" for root in roots]
+    targets = [f"--python_out={pb2}", f"--pyi_out={pb2}"] if pb2 is not None else []
     with tempfile.TemporaryDirectory(prefix="protocontract-") as folder:
         output = Path(folder) / "descriptors.binpb"
-        arguments = [f"--proto_path={root}" for root in [*sources.roots, includes_folder()]]
-        arguments += ["--include_imports", "--include_source_info", f"--descriptor_set_out={output}", *sources.names]
-        _check(_run(arguments), diagnostics, sources.roots)
-        return FileDescriptorSet.FromString(output.read_bytes())
-
-
-def write_pb2(files: FileDescriptorSet, names: Sequence[str], out: Path, diagnostics: Diagnostics) -> None:
-    """Writes *_pb2.py and *_pb2.pyi of the named files below ``out``. Raises Stopped with protoc's errors noted."""
-    out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="protocontract-") as folder:
-        given = Path(folder) / "descriptors.binpb"
-        given.write_bytes(files.SerializeToString())
-        _check(_run([f"--descriptor_set_in={given}", f"--python_out={out}", f"--pyi_out={out}", *names]), diagnostics)
+        described = ["--include_imports", "--include_source_info", f"--descriptor_set_out={output}"]
+        _check(_run([*paths, *targets, *described, *sources.names]), diagnostics, roots)
+        files = FileDescriptorSet.FromString(output.read_bytes())
+    if targets and any(file.name == VALIDATE_PROTO for file in files.file):
+        _check(_run([*paths, *targets, VALIDATE_PROTO]), diagnostics, roots)
+    return files
 
 
 def includes_folder() -> Path:
