@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from protocontract.normalize import text
+from protocontract.normalize import money, text
+from protocontract.normalize.amounts import AmountFinder
 from protocontract.relations import spans
 from protocontract.violations import OptionError, Refused
 from tests.normalize.strategies import PROPERTY
@@ -26,8 +28,6 @@ CHINA = {"locale": "zh-CN", "default_currency": "CNY"}
         ("CNY 1000.00", {"locale": "de-DE"}, "CNY 1000.00", []),
         ("no amount, 5 apples", {}, "no amount, 5 apples", []),
         ("", {}, "", []),
-        # The second amount would be read as part of the first.
-        ("1.234,50US$1.234,50", {}, "1.234,50US$1.234,50", [("money.ambiguous", 0), ("money.ambiguous", 1)]),
     ],
 )
 def test_amounts(value: str, amounts: dict[str, Any], expected: str, warnings: list[tuple[str, int]]) -> None:
@@ -36,6 +36,30 @@ def test_amounts(value: str, amounts: dict[str, Any], expected: str, warnings: l
     assert [(each.rule_id, each.index) for each in bound.warnings(value)] == warnings
     if value == expected:
         assert bound(value) is value
+
+
+class Naive(AmountFinder):
+    """Reads "5x" and "USD 5" as amounts, and a code right behind the number as part of it."""
+
+    def __init__(self) -> None:
+        self._find = self.find
+
+    def find(self, value: str) -> list[money.Found]:
+        return [
+            money.Found(match.start(), match.end(), money.Money(match[1] or match[2], "USD"))
+            for match in re.finditer("USD ([0-9]+)(?:USD)?|([0-9]+)x", value)
+        ]
+
+
+def test_amounts_that_run_into_each_other_stay() -> None:
+    """What is written must be read as what it is: "USD 5USD 6" would not be."""
+    bound = Naive()
+    assert bound.apply("5x, 6x") == "USD 5, USD 6"
+    assert bound.warnings("5x, 6x") == []
+    assert bound.apply("1x, 5x6x") == "USD 1, 5x6x"
+    assert [(each.rule_id, each.index) for each in bound.warnings("1x, 5x6x")] == [
+        ("money.ambiguous", 1), ("money.ambiguous", 2),
+    ]  # fmt: skip
 
 
 def test_steps_before_amounts() -> None:

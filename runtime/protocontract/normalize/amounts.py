@@ -8,11 +8,14 @@ one that runs into its neighbours in such a way that its standard form would be 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from protocontract.normalize.edits import Edit, splice
 from protocontract.violations import OptionError, Refusal
+
+if TYPE_CHECKING:
+    from protocontract.normalize.money import Found
 
 # Each round leaves out amounts that were read anew after the last one; what is not settled then stays as it is.
 _ROUNDS: Final = 4
@@ -34,7 +37,11 @@ class AmountFinder:
         known = inspect.signature(money.finder).parameters
         if any(name not in known for name in options):
             raise OptionError("amounts", f"no such option; expected some of {', '.join(known)}")
-        self._find: Final = money.finder(**options)
+        self._find: Callable[[str], list[Found]] = money.finder(**options)
+
+    def may_change(self, text: str) -> bool:
+        """Whether an amount of the text is not in its standard form yet."""
+        return bool(self._candidates(text)[0])
 
     def edits(self, text: str) -> list[Edit]:
         """The edits that bring every amount that can be read into its standard form."""

@@ -293,7 +293,7 @@ class TextNormalizer:
             return False
         if not value:
             return not self._reject_empty
-        if self._amounts is not None and self._amounts.edits(value):
+        if self._amounts is not None and self._amounts.may_change(value):
             return False
         if value.isascii():
             return True
