@@ -7,7 +7,7 @@ not.
 
 from __future__ import annotations
 
-from importlib.metadata import version as _version
+from typing import Any
 
 from protocontract.contract import Contract, Outcome, Promise, StreamLevel
 from protocontract.evidence import Evidence
@@ -25,7 +25,15 @@ from protocontract.violations import (
     Violation,
 )
 
-__version__ = _version("protocontract")
+
+def __getattr__(name: str) -> Any:
+    # Looked up when asked for: reading a package's metadata costs more than all the rest of this import.
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("protocontract")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "Change",

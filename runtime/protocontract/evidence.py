@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -18,6 +17,8 @@ DATA_PACKAGES = ("unicodedata2", "tzdata", "Babel")
 @lru_cache(maxsize=1)
 def data_versions() -> tuple[tuple[str, str], ...]:
     """Name and version of each package whose data normalizers read. A missing one has version ``absent``."""
+    from importlib.metadata import PackageNotFoundError, version
+
     found: list[tuple[str, str]] = []
     for name in DATA_PACKAGES:
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -120,6 +119,8 @@ def _compile_set(file: Path) -> Mapping[str, Contract[Any]]:
 
 def _compiler(function: str) -> Any:
     """A function of the compiler, through its entry point: the runtime never imports the compiler."""
+    from importlib.metadata import entry_points
+
     for point in entry_points(group="protocontract.dynamic", name=function):
         try:
             return point.load()

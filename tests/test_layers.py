@@ -1,0 +1,116 @@
+"""Who may import whom (DESIGN.md, "The parts"), what generated code imports, and what importing the runtime costs."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+RUNTIME = ROOT / "runtime" / "protocontract"
+COMPILER = ROOT / "compiler" / "protocontract_compiler"
+GATE = ROOT / "ci" / "protocontract_ci"
+
+# The one place (a file or a folder) in which an optional or heavy package may be imported.
+ONLY_IN = {
+    "kafka": ["kafka"],
+    "babel": ["normalize"],
+    "pint": ["normalize"],
+    "justhtml": ["normalize"],
+    "unicodedata2": ["normalize", "wire_json.py"],
+    "protovalidate": ["_delegate.py", "_violation_proto.py", "explain.py"],
+    "numpy": ["relations"],
+}
+
+
+def imports(file: Path) -> Iterator[tuple[str, bool]]:
+    """Names of imported modules, with whether the import runs when the file is imported."""
+    tree = ast.parse(file.read_text())
+    for node in ast.walk(tree):
+        names: list[str] = []
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module is not None:
+            names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
+        for name in names:
+            yield name, node in tree.body
+
+
+def sources(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.rglob("*.py") if not file.name.endswith("_pb2.py"))
+
+
+@pytest.mark.parametrize(
+    ("folder", "banned"),
+    [
+        (RUNTIME, ("protocontract_compiler", "protocontract_ci", "acme", "tests")),
+        (COMPILER, ("protocontract_ci", "acme", "tests")),
+        (GATE, ("protocontract_compiler.emit", "acme", "tests")),
+        (COMPILER / "emit", ("google", "protocontract_compiler.descriptors", "grpc_tools")),
+    ],
+    ids=["runtime", "compiler", "gate", "emitters"],
+)
+def test_rooms(folder: Path, banned: tuple[str, ...]) -> None:
+    found = [
+        f"{file.relative_to(ROOT)} imports {name}"
+        for file in sources(folder)
+        for name, _ in imports(file)
+        if name.startswith(tuple(f"{room}." for room in banned)) or name in banned
+    ]
+    assert found == []
+
+
+def test_the_ir_imports_nothing_of_protobuf_or_ours() -> None:
+    for name in ("ir.py", "ir_cel.py"):
+        found = {module for module, _ in imports(COMPILER / name) if "." in module or module.startswith("proto")}
+        assert all(module.startswith(("protocontract_compiler.ir_cel", "protocontract_compiler", "collections", "typing",
+                                      "dataclasses", "enum", "__future__")) for module in found), found  # fmt: skip
+        assert not any(module.startswith("google") for module in found)
+
+
+@pytest.mark.parametrize("package", ONLY_IN)
+def test_optional_packages_have_one_place(package: str) -> None:
+    allowed = tuple(ONLY_IN[package])
+    found = [
+        str(file.relative_to(RUNTIME))
+        for file in sources(RUNTIME)
+        for name, _ in imports(file)
+        if name.partition(".")[0] == package
+        and not str(file.relative_to(RUNTIME)).startswith(allowed)
+        # For a type checker only: nothing is imported.
+        and "TYPE_CHECKING" not in file.read_text()
+    ]
+    assert found == []
+
+
+def test_generated_code_imports_its_pb2_typing_and_one_private_module() -> None:
+    files = sorted((ROOT / "generated" / "python" / "acme").rglob("*_contract.py"))
+    assert files
+    for file in files:
+        for name, _ in imports(file):
+            package = ".".join(file.relative_to(ROOT / "generated" / "python").parts[:-1])
+            allowed = ("__future__", "typing", f"{package}", "protocontract", "protocontract._codegen_v1")
+            assert name in allowed or name.startswith(("typing.", "__future__.", f"{package}.")), f"{file}: {name}"
+
+
+def test_importing_the_runtime_imports_nothing_heavy() -> None:
+    """No normalizer data, no client, no CEL: what a record without them needs is protobuf."""
+    script = "import sys, protocontract; print(*sorted(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
+    heavy = {"babel", "pint", "justhtml", "unicodedata2", "kafka", "protovalidate", "numpy", "cel_expr_python", "grpc_tools",
+             "protocontract_compiler", "jinja2"}  # fmt: skip
+    assert heavy.isdisjoint(loaded)
+
+
+def test_files_stay_short() -> None:
+    long = {
+        str(file.relative_to(ROOT)): lines
+        for folder in (RUNTIME, COMPILER, GATE, ROOT / "tests")
+        for file in sources(folder)
+        if (lines := len(file.read_text().splitlines())) > 600
+    }
+    assert long == {}
