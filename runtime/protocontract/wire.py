@@ -11,14 +11,14 @@ from functools import lru_cache
 from typing import Any, Final, TypeVar, cast
 
 from google.protobuf import json_format
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor, FileDescriptor
 from google.protobuf.descriptor_pb2 import FeatureSet, FileDescriptorProto
 from google.protobuf.message import Message
 
 from protocontract.violations import Refusal, describe
 from protocontract.wire_confluent import Frame, frame_prefix, message_indexes, parse_frame
 from protocontract.wire_json import RULE_IDS as _JSON_RULE_IDS
-from protocontract.wire_json import JsonDecoder
+from protocontract.wire_json import JsonDecoder, repeated
 from protocontract.wire_stream import read_delimited, write_delimited
 
 __all__ = [
@@ -70,7 +70,7 @@ def _checks(descriptor: Descriptor) -> tuple[Callable[[Message], Refusal | None]
     """What the parser leaves unchecked in messages of this type: nothing for proto3."""
     checks: list[Callable[[Message], Refusal | None]] = []
     fields = [field for reached in _reachable(descriptor) for field in reached.fields]
-    if any(field.is_required for field in fields):
+    if any(_required(field) for field in fields):
         checks.append(_complete)
     if any(field.type == FieldDescriptor.TYPE_STRING and not _validates_utf8(field) for field in fields):
         checks.append(_all_text)
@@ -103,6 +103,12 @@ def _validates_utf8(field: FieldDescriptor) -> bool:
     return True  # the default of every edition so far
 
 
+def _required(field: FieldDescriptor) -> bool:
+    if hasattr(field, "is_required"):
+        return bool(field.is_required)
+    return bool(getattr(field, "label") == FieldDescriptor.LABEL_REQUIRED)  # noqa: B009  (as for ``repeated``)
+
+
 def _complete(message: Message) -> Refusal | None:
     if message.IsInitialized():
         return None
@@ -120,7 +126,7 @@ def _all_text(message: Message) -> Refusal | None:
             return _not_utf8()
         for field, value in fields:
             if field.type == FieldDescriptor.TYPE_STRING:
-                if any(not isinstance(item, str) for item in (value if field.is_repeated else (value,))):
+                if any(not isinstance(item, str) for item in (value if repeated(field) else (value,))):
                     return _not_utf8()
             elif (entry := field.message_type) is not None:
                 if entry.GetOptions().map_entry:
@@ -133,7 +139,7 @@ def _all_text(message: Message) -> Refusal | None:
                     elif inner.message_type is not None:
                         stack.extend(value.values())
                 else:
-                    stack.extend(value if field.is_repeated else (value,))
+                    stack.extend(value if repeated(field) else (value,))
     return None
 
 
@@ -234,11 +240,16 @@ def encode(message: Message, encoding: str, *, schema: int | bytes | None = None
         return frame_prefix(cast("Descriptor", message.DESCRIPTOR), schema) + _serialised(message)
     if encoding == "json":
         try:
-            written = json_format.MessageToJson(message, indent=None, sort_keys=True, ensure_ascii=False)
+            written = json_format.MessageToJson(message, indent=None, sort_keys=True, ensure_ascii=False,
+                                                descriptor_pool=_file(message).pool)
         except (json_format.Error, TypeError, ValueError):
             raise ValueError("the message has no JSON form") from None  # protobuf's text quotes the value
         return written.encode()
     raise ValueError(f"unknown encoding {encoding!r}; expected protobuf, confluent or json")
+
+
+def _file(message: Message) -> FileDescriptor:
+    return cast("Descriptor", message.DESCRIPTOR).file
 
 
 def _serialised(message: Message) -> bytes:

@@ -178,9 +178,9 @@ class JsonDecoder(Generic[M]):
         takes_null = _takes_null(field)
         if field.message_type is not None:
             fill = self._reader(field.message_type)
-            return (_messages if field.is_repeated else _message)(field.name, fill, takes_null)
+            return (_messages if repeated(field) else _message)(field.name, fill, takes_null)
         convert = self._converter(field)
-        return (_scalars if field.is_repeated else _scalar)(field.name, convert, takes_null)
+        return (_scalars if repeated(field) else _scalar)(field.name, convert, takes_null)
 
     def _converter(self, field: FieldDescriptor, options_of: FieldDescriptor | None = None) -> scalar.Convert:
         options = dict(self._options.get((options_of or field).full_name, {}))
@@ -306,6 +306,13 @@ def _value(result: Any) -> Any:
 def _limit(depth: int) -> None:
     if depth > MAX_DEPTH:
         raise _Stop("wire.malformed", f"nested too deeply; expected at most {MAX_DEPTH} levels")
+
+
+def repeated(field: FieldDescriptor) -> bool:
+    """Whether a field is repeated (maps are). Before 6.31 protobuf has no ``is_repeated``, later it warns of labels."""
+    if hasattr(field, "is_repeated"):
+        return bool(field.is_repeated)
+    return bool(getattr(field, "label") == FieldDescriptor.LABEL_REPEATED)  # noqa: B009
 
 
 def _takes_null(field: FieldDescriptor) -> bool:

@@ -71,6 +71,27 @@ def test_every_local_time_has_its_instant_among_its_readings(second: int, name: 
 
 
 @settings(max_examples=examples(500), deadline=None, derandomize=True)
+@given(st.integers(-62135510400, 253402214400), st.integers(-1439, 1439))
+def test_all_written_forms_name_the_same_moment(second: int, minutes: int) -> None:
+    moment = (EPOCH + timedelta(seconds=second)).astimezone(timezone(timedelta(minutes=minutes)))
+    year, offset = f"{moment.year:04d}", moment.strftime("%z")
+    day, clock, month = f"{moment.day}", moment.strftime("%H:%M:%S"), moment.strftime("%b")
+    weekday, half = moment.strftime("%a"), moment.strftime("%I:%M:%S %p")
+    forms = [
+        f"{weekday}, {day} {month} {year} {clock} {offset}",
+        f"{weekday} {month} {day} {year} {clock} GMT{offset} (a comment)",
+        f"{weekday} {month} {day:>2} {clock} {offset} {year}",
+        f"{moment:%B} {day}, {year}, {half} {offset}",
+        f"{year}/{moment.month}/{day} {half} {offset}",
+        f"{year}年{moment.month}月{day}日({'月火水木金土日'[moment.weekday()]}) "
+        f"{moment.hour}时{moment.minute}分{moment.second}秒 {offset}",
+        f"{year}{moment:%m%dT%H%M%S}{offset}",
+    ]
+    expected = instant.text(second, 0)
+    assert [instant.normalize(form).value for form in forms] == [expected] * len(forms)
+
+
+@settings(max_examples=examples(500), deadline=None, derandomize=True)
 @given(st.integers(instant_zone.FIRST_SECOND, instant_zone.LAST_SECOND), st.integers(0, 999_999_999),
        st.sampled_from(("s", "ms", "us", "ns")))
 def test_epochs_are_exact(seconds: int, nanos: int, unit: str) -> None:

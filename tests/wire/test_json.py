@@ -125,6 +125,7 @@ def test_any_holds_messages_and_well_known_types() -> None:
             '"x/google.protobuf.Duration"}, {"@type": "x/google.protobuf.Any", "value": '
             '{"@type": "x/google.protobuf.Int64Value", "value": "7"}}]}')
     assert decode(text) == json_format.Parse(text, All(), descriptor_pool=POOL)
+    assert decode(wire.encode(decode(text), "json")) == decode(text)
 
 
 def test_lenient_only_where_declared() -> None:
