@@ -69,22 +69,37 @@ class AmountFinder:
 
     def _read(self, text: str) -> _Reading:
         changing, refused = self._candidates(text)
+        left_out = self._settle(text, changing)
+        # Amounts that are left out are looked for again in a second pass; it must leave them out too.
+        if left_out and changing:
+            edited = splice(text, list(changing.values()))
+            again, _ = self._candidates(edited)
+            self._settle(edited, again)
+            if again:
+                left_out |= set(changing)
+                changing.clear()
+        refused |= {
+            index: Refusal("money.ambiguous", "the amount runs into its neighbours; expected amounts apart", index)
+            for index in left_out
+        }
+        return _Reading(list(changing.values()), [refused[index] for index in sorted(refused)])
+
+    def _settle(self, text: str, changing: dict[int, Edit]) -> set[int]:
+        """Takes out of ``changing`` what would not be read as what was written; returns the numbers of these."""
+        left_out: set[int] = set()
         for _ in range(_ROUNDS):
-            edits = list(changing.values())
-            if not edits:
-                break
-            # What was written must be read as what it is: a second pass changes nothing.
-            again, _refused = self._candidates(splice(text, edits))
-            if not again:
-                break
-            unsettled = _touched(changing, [(edit.start, edit.end) for edit in again.values()]) or set(changing)
+            if not changing:
+                return left_out
+            again, _refused = self._candidates(splice(text, list(changing.values())))
+            unsettled = _touched(changing, [(edit.start, edit.end) for edit in again.values()])
+            if not unsettled:
+                return left_out
+            left_out |= unsettled
             for index in unsettled:
                 del changing[index]
-                refused[index] = _runs_on(index)
-        else:
-            refused |= {index: _runs_on(index) for index in changing}
-            changing.clear()
-        return _Reading(list(changing.values()), [refused[index] for index in sorted(refused)])
+        left_out |= set(changing)
+        changing.clear()
+        return left_out
 
 
 def _touched(changing: Mapping[int, Edit], places: list[tuple[int, int]]) -> set[int]:
@@ -100,10 +115,6 @@ def _touched(changing: Mapping[int, Edit], places: list[tuple[int, int]]) -> set
         if at < len(places) and places[at][0] < end:
             touched.add(index)
     return touched
-
-
-def _runs_on(index: int) -> Refusal:
-    return Refusal("money.ambiguous", "the amount runs into its neighbours; expected amounts apart", index)
 
 
 def finder(options: Mapping[str, Any]) -> AmountFinder:
