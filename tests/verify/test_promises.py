@@ -93,7 +93,9 @@ def test_normalizers_and_sensitive() -> None:
 
 def test_text_normalizer_follows_the_rules() -> None:
     text = ir.Normalizer("text", (("trim", True), ("reject", ("nul", "replacement"))))
-    found = promises(message("t.M", text_field("f", normalizer=text, **ruled("{string:{max_len:140}}", "string.max_len"))))
+    found = promises(
+        message("t.M", text_field("f", normalizer=text, **ruled("{string:{max_len:140}}", "string.max_len")))
+    )
     assert found[0].text == "at most 140 characters, without NUL or replacement characters"
     assert promises(message("t.M", text_field("f", normalizer=ir.Normalizer("text"))))[0].text == "a text, cleaned"
 
@@ -120,7 +122,7 @@ def test_nested_messages_relations_and_message_rules() -> None:
         (check("m.rule", "", "one thing follows another"),), (ir.OneofRule(("a", "b"), required=True),)
     )
     outer = message("t.M", entities, child, rules=rules, oneofs=(ir.Oneof("choice", ("x", "y"), required=True),))
-    entity = message("t.Entity", text_field("label", **ruled("{string:{in:[\"A\"]}}", "string.in")))
+    entity = message("t.Entity", text_field("label", **ruled('{string:{in:["A"]}}', "string.in")))
     assert [(promise.path, promise.text) for promise in promises(outer, entity)] == [
         ("entities", "at most 256 items, spans of raw_text, nested or apart"),
         ("entities[].label", "exactly A"),
