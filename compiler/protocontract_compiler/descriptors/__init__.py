@@ -18,8 +18,8 @@ from protocontract_compiler.descriptors.validate_proto import (
     VOCABULARY_PROTO,
     installed,
     same_meaning,
-    validate_proto,
-    vocabulary_proto,
+    validate_descriptor,
+    vocabulary_descriptor,
 )
 from protocontract_compiler.diagnostics import Diagnostics, Stopped
 
@@ -120,14 +120,14 @@ def _check_editions(files: Sequence[FileDescriptorProto], diagnostics: Diagnosti
 def _check_installed(files: Sequence[FileDescriptorProto], diagnostics: Diagnostics) -> None:
     """A rule means what the installed packages say: another validate.proto would mean something else."""
     for file in files:
-        if file.name == VALIDATE_PROTO and not same_meaning(file, validate_proto()):
+        if file.name == VALIDATE_PROTO and not same_meaning(file, validate_descriptor()):
             diagnostics.error(
                 "validate-proto",
                 ir.Place(file.name),
                 "the file differs from the one of the installed protovalidate; expected the same rules",
                 "use the folder that `protocontract includes` prints, or install the protovalidate that fits",
             )
-        if file.name == VOCABULARY_PROTO and not same_meaning(file, vocabulary_proto()):
+        if file.name == VOCABULARY_PROTO and not same_meaning(file, vocabulary_descriptor()):
             diagnostics.error(
                 "vocabulary",
                 ir.Place(file.name),

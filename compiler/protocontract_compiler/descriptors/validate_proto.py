@@ -39,7 +39,7 @@ _WELL_KNOWN = (any_pb2, descriptor_pb2, duration_pb2, field_mask_pb2, timestamp_
 
 
 @cache
-def validate_proto() -> FileDescriptorProto:
+def validate_descriptor() -> FileDescriptorProto:
     """The descriptor of validate.proto as the installed protovalidate has it."""
     # Imported here: it costs 100 ms, and a schema without buf.validate needs none of it.
     import protovalidate
@@ -48,7 +48,7 @@ def validate_proto() -> FileDescriptorProto:
 
 
 @cache
-def vocabulary_proto() -> FileDescriptorProto:
+def vocabulary_descriptor() -> FileDescriptorProto:
     """The descriptor of protocontract/v1/contract.proto as the installed protocontract has it."""
     from protocontract.v1 import contract_pb2
 
@@ -60,9 +60,9 @@ def vocabulary_proto() -> FileDescriptorProto:
 def installed(name: str) -> FileDescriptorProto | None:
     """The descriptor of a file that comes with the installed packages, or None: the two above, and protobuf's own."""
     if name == VALIDATE_PROTO:
-        return validate_proto()
+        return validate_descriptor()
     if name == VOCABULARY_PROTO:
-        return vocabulary_proto()
+        return vocabulary_descriptor()
     if not re.fullmatch(r"google/protobuf/(compiler/)?[a-z_]+\.proto", name):
         return None
     try:
@@ -84,7 +84,7 @@ def well_known() -> FileDescriptorSet:
 
 def validate_source() -> str:
     """validate.proto as source."""
-    return _source(validate_proto(), "protovalidate's")
+    return _source(validate_descriptor(), "protovalidate's")
 
 
 def vocabulary_source() -> str:
@@ -92,7 +92,7 @@ def vocabulary_source() -> str:
     packaged = resources.files("protocontract").joinpath("v1", "contract.proto")
     if packaged.is_file():
         return packaged.read_text("utf-8")
-    return _source(vocabulary_proto(), "protocontract's")
+    return _source(vocabulary_descriptor(), "protocontract's")
 
 
 def same_meaning(left: FileDescriptorProto, right: FileDescriptorProto) -> bool:
@@ -111,7 +111,7 @@ def write_includes(folder: Path) -> None:
 def includes_digest() -> str:
     """Changes whenever one of the two files does."""
     return hashlib.sha256(
-        validate_proto().SerializeToString(deterministic=True) + vocabulary_source().encode()
+        validate_descriptor().SerializeToString(deterministic=True) + vocabulary_source().encode()
     ).hexdigest()[:16]
 
 

@@ -1,0 +1,167 @@
+"""`protocontract compile` and `protocontract includes`, from an empty folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from protocontract_compiler.commands import compile_command, includes_command
+
+GOOD = """\
+syntax = "proto3";
+package shop.v1;
+import "buf/validate/validate.proto";
+message Order { string id = 1 [(buf.validate.field).string.min_len = 1]; }
+"""
+BAD = """\
+syntax = "proto3";
+package shop.v1;
+import "protocontract/v1/contract.proto";
+message Refund {
+  int32 id = 1 [(protocontract.v1.field).text.trim = true];
+  option (protocontract.v1.contract).version = "1";
+}
+"""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "protos/shop/v1").mkdir(parents=True)
+    (tmp_path / "protos/shop/v1/order.proto").write_text(GOOD)
+    return tmp_path
+
+
+def _files(folder: Path) -> set[str]:
+    return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+
+
+def test_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert compile_command(["protos", "--out", "gen"]) == 0
+    assert _files(folder / "gen") == {
+        "shop/v1/order_pb2.py", "shop/v1/order_pb2.pyi", "shop/v1/order_contract.py",
+        "buf/validate/validate_pb2.py", "buf/validate/validate_pb2.pyi",
+    }  # fmt: skip
+    assert capsys.readouterr().out == "1 .proto files, 5 files written to gen\n"
+    assert not [path for path in folder.iterdir() if path.name.startswith(".protocontract")]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["protos/shop/v1/order.proto", "-I", "protos"],
+        ["protos/shop", "-I", "protos"],
+        ["protos/shop/v1", "--proto-path", "protos"],
+    ],
+)
+def test_names_start_at_the_import_folder(folder: Path, arguments: list[str]) -> None:
+    assert compile_command([*arguments, "--out", "deep/er/gen"]) == 0
+    assert "shop/v1/order_contract.py" in _files(folder / "deep/er/gen")
+
+
+def test_without_rules_no_validate_pb2(folder: Path) -> None:
+    (folder / "protos/shop/v1/order.proto").write_text('syntax = "proto3"; message Plain { string id = 1; }')
+    assert compile_command(["protos", "--out", "gen"]) == 0
+    assert not (folder / "gen/buf").exists()
+
+
+def test_mistakes_leave_the_output_as_it_was(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert compile_command(["protos", "--out", "gen"]) == 0
+    before = {name: (folder / "gen" / name).read_bytes() for name in _files(folder / "gen")}
+    (folder / "protos/shop/v1/refund.proto").write_text(BAD)
+    capsys.readouterr()
+    assert compile_command(["protos", "--out", "gen"]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    assert told.err == (
+        "shop/v1/refund.proto:5:17: error[normalizer-type]: `text` does not fit `id`; expected a string field, got int32\n"
+        'shop/v1/refund.proto:6:3: error[contract-version]: "1" is no semantic version; expected MAJOR.MINOR.PATCH such as '
+        '"1.4.0"\n'
+        "2 errors; nothing was written\n"
+    )
+    assert {name: (folder / "gen" / name).read_bytes() for name in _files(folder / "gen")} == before
+
+
+def test_mistakes_create_no_folder(folder: Path) -> None:
+    (folder / "protos/shop/v1/refund.proto").write_text(BAD)
+    assert compile_command(["protos", "--out", "new/gen"]) == 2
+    assert not (folder / "new").exists()
+
+
+def test_mistakes_as_json(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "protos/shop/v1/refund.proto").write_text(BAD)
+    assert compile_command(["protos", "--out", "gen", "--format", "json"]) == 2
+    told = json.loads(capsys.readouterr().out)
+    assert [(error["id"], error["file"], error["line"], error["column"]) for error in told["errors"]] == [
+        ("normalizer-type", "shop/v1/refund.proto", 5, 17),
+        ("contract-version", "shop/v1/refund.proto", 6, 3),
+    ]
+    (folder / "protos/shop/v1/refund.proto").unlink()
+    assert compile_command(["protos", "--out", "gen", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["errors"] == []
+    assert "shop/v1/order_contract.py" in told["written"]
+
+
+def test_errors_of_protoc_have_the_same_form(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "protos/shop/v1/order.proto").write_text(GOOD.replace("string id", "strin id"))
+    assert compile_command(["protos", "--out", "gen"]) == 2
+    assert capsys.readouterr().err.startswith('shop/v1/order.proto:4:17: error[proto]: "strin" is not defined')
+    (folder / "protos/shop/v1/order.proto").write_text(
+        GOOD.replace("buf/validate/validate", "buf/validate/validated")
+    )
+    assert compile_command(["protos", "--out", "gen"]) == 2
+    assert "error[proto]" in capsys.readouterr().err
+
+
+def test_what_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert compile_command(["nowhere", "--out", "gen"]) == 2
+    assert capsys.readouterr().err == "nowhere: no such file or folder\n"
+    (folder / "empty").mkdir()
+    assert compile_command(["empty", "--out", "gen"]) == 2
+    assert capsys.readouterr().err == "no .proto file in empty\n"
+
+
+def test_strict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "protos/shop/v1/order.proto").write_text(
+        GOOD.replace("string id = 1", 'string re = 2;\noption (buf.validate.message).cel_expression = "this.id.matches(this.re)";'
+                     "\nstring id = 1")
+    )  # fmt: skip
+    assert compile_command(["protos", "--out", "gen"]) == 0
+    assert compile_command(["protos", "--out", "gen", "--strict"]) == 2
+    assert "error[cel-untranslatable]" in capsys.readouterr().err
+
+
+def test_the_includes_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    assert includes_command([]) == 0
+    printed = capsys.readouterr().out
+    includes = Path(printed.removesuffix("\n"))
+    assert includes.is_relative_to(folder / "cache")
+    assert {
+        "buf/validate/validate.proto",
+        "protocontract/v1/contract.proto",
+        "google/protobuf/duration.proto",
+    } <= _files(includes)
+    assert includes_command([]) == 0
+    assert capsys.readouterr().out == printed
+
+
+def test_includes_where_the_cache_cannot_be_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "file").write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "file"))
+    monkeypatch.setattr("tempfile.tempdir", str(folder / "temp"))
+    (folder / "temp").mkdir()
+    assert includes_command([]) == 0
+    assert Path(capsys.readouterr().out.strip()).is_relative_to(folder / "temp")
+
+
+def test_exported_includes(folder: Path) -> None:
+    assert includes_command(["--export", "workspace"]) == 0
+    assert _files(folder / "workspace") == {"buf/validate/validate.proto", "protocontract/v1/contract.proto"}
