@@ -94,6 +94,13 @@ def test_wrong_options(amounts: Any) -> None:
         text.normalizer(amounts=amounts)
 
 
+@pytest.mark.parametrize("number", ["1" * 5000, "1" + ",111" * 3000, "1" + " 111" * 3000, "\u4e8c" * 5000,
+                                    "1" + "\u4e07" * 3000, "1." + "1" * 5000, "\u0661" * 5000])  # fmt: skip
+def test_long_numbers_are_no_amounts(number: str) -> None:
+    bound = text.normalizer(amounts=CHINA)
+    assert bound(f"\u00a5{number}, EUR 5") == f"\u00a5{number}, EUR 5.00"
+
+
 pieces = st.sampled_from(
     ["$", "\u00a5", "US$", "EUR", "CNY", "KWD", "\u20ac", "kr", "5", "12", "1,000", "1.234", "1.234,50", "000", "-",
      "(", ")", " ", "\u00a0", ".", ",", "%", "x", "a", "\u4e07", "\u5143", "\u4e00\u767e", "\u89d2", "CNY 1.00", "e5",

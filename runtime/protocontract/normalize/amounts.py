@@ -8,7 +8,9 @@ one that runs into its neighbours in such a way that its standard form would be 
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from protocontract.normalize.edits import Edit, splice
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 # Each round leaves out amounts that were read anew after the last one; what is not settled then stays as it is.
 _ROUNDS: Final = 4
+_LONGEST_NUMBER: Final = 200
 
 
 class _Reading(NamedTuple):
@@ -60,7 +63,7 @@ class AmountFinder:
         """The amounts that change and those that are refused, by their number among all amounts."""
         changing: dict[int, Edit] = {}
         refused: dict[int, Refusal] = {}
-        for index, (start, end, money) in enumerate(self._find(text)):
+        for index, (start, end, money) in enumerate(self._find(_without_long_numbers(text))):
             if isinstance(money, Refusal):
                 refused[index] = Refusal(money.rule_id, money.message, index)
             elif text[start:end] != (standard := f"{money.currency} {money.amount}"):
@@ -100,6 +103,22 @@ class AmountFinder:
         left_out |= set(changing)
         changing.clear()
         return left_out
+
+
+@lru_cache(maxsize=1)
+def _long_number() -> re.Pattern[str]:
+    from protocontract.normalize.numerals import CJK_DIGITS, CJK_POINTS, CJK_UNITS
+
+    numerals = rf"[\d.,'’٫٬{CJK_DIGITS}{CJK_UNITS}{''.join(CJK_POINTS)}]{{{_LONGEST_NUMBER},}}"
+    spaced = rf"\d{{1,3}}(?:[ \u00a0\u2007\u2009\u202f]\d{{3}}){{{_LONGEST_NUMBER // 4},}}"
+    return re.compile(f"{numerals}|{spaced}")
+
+
+def _without_long_numbers(text: str) -> str:
+    """The text with letters in the place of numbers that no amount has, whose value would be costly to find out."""
+    if len(text) < _LONGEST_NUMBER:
+        return text
+    return _long_number().sub(lambda match: "x" * len(match.group()), text)
 
 
 def _touched(changing: Mapping[int, Edit], places: list[tuple[int, int]]) -> set[int]:
