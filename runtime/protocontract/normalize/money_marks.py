@@ -91,7 +91,7 @@ _TABLE: Final = (
     ("CZK", "Kč Kc koruna korun 捷克克朗"),
     ("HUF", "Ft forint 福林"),
     ("*RON MDL", "lei leu"),
-    ("*RUB BYN", "руб руб. рублей рубля рубль р. ruble rubles rouble roubles 卢布 盧布 ルーブル"),
+    ("*RUB BYN", "руб руб. рублей рубля рубль р р. ruble rubles rouble roubles 卢布 盧布 ルーブル"),
     ("RUB", "₽"), ("UAH", "₴ грн грн. гривень гривня гривны hryvnia"),
     ("BYN ETB", "Br"), ("RSD", "din din. дин дин."), ("BAM", "KM КМ"), ("MKD", "ден ден. den"),
     ("ALL", "Lek Lekë lekë"), ("TRY", "₺ TL 土耳其里拉 里拉"), ("GEL", "₾ ლარი"), ("AMD", "֏ драм"), ("AZN", "₼"),

@@ -93,6 +93,7 @@ _ENGLISH_POWERS: Final = {"billion": 9, "billions": 9, "trillion": 12, "trillion
 POWER_WORDS: Final = frozenset(_WORD_POWERS) | _UNSURE_POWERS
 """Multipliers as words, in lower case, whether or not they have one value only."""
 # Credit and debit: which sign they mean depends on the account. (Cr may be crore, too.)
+_MINUS_WORDS: Final = frozenset({"minus", "negative", "moins", "menos", "meno", "минус"})
 _CREDIT_DEBIT: Final = frozenset({"CR", "DR", "Cr", "Dr", "cr", "dr"})
 # K$, M€, TEUR: a multiplier written into the mark.
 _POWER_MARK: Final = re.compile("[kKmMtTbB]([A-Z]{3})")
@@ -145,6 +146,13 @@ class _Scanner:
         number = self.plain(run.group(), start, end, whole=no_cents is not None)
         if no_cents:
             end = no_cents.end()
+        elif text[end:] in (".", ","):
+            # A decimal mark with nothing behind it: 99. in data, or the end of a sentence (lenient).
+            closed = self.plain(f"{run.group()}{text[end]}0", start, end)
+            if isinstance(closed, Number):
+                number, end = Number(closed.units // 10, 0), end + 1
+            elif not self.marks.lenient:
+                return Token("n", start, end + 1, fault=closed)
         if isinstance(number, str):
             return Token("n", start, end, fault=number)
         return self.multiplied(Token("n", start, end, number))
@@ -283,7 +291,7 @@ class _Scanner:
             return Token("d", start, start + 1)
         if character in BIDI_MARKS:
             return Token("b", start, start + 1)
-        if character in "▲△▼±∓—":
+        if character in "▲△▼±∓—负負":
             return Token("s", start, start + 1)
         if character in _CLOSERS and self.found and self.found[-1].kind in "nc":
             return Token("e", start, start + 1)
@@ -349,6 +357,8 @@ def parse(text: str, found: list[Token], *, lenient: bool) -> Amount | Fault:
         return "range" if _SIGNS & set(between) else "multiple_amounts"
     place = numbers[0]
     if lenient:
+        if _qualified(found):
+            return "unknown_currency"
         found = _without_far_words(text, found, place)
     for token in found:
         if token.kind == "u" and token.fault:
@@ -366,6 +376,8 @@ def parse(text: str, found: list[Token], *, lenient: bool) -> Amount | Fault:
         rest = {text[token.start : token.end] for token in found if token.kind == "t"}
         if rest & _CREDIT_DEBIT:
             return "free_text"
+        if any(word.casefold() in _MINUS_WORDS for word in rest):
+            return "sign"
         if any(word.casefold() in POWER_WORDS for word in rest):
             return "magnitude"
         if not marks and _unknown_capitals(text, found):
@@ -486,11 +498,21 @@ def _dash(text: str, found: list[Token], at: int) -> Kind | Literal["?"]:
     """What a dash is in lenient reading: a minus (``-``), part of the text (``t``), or nobody knows (``?``)."""
     before = found[at - 1] if at else None
     after = found[at + 1] if at + 1 < len(found) else None
-    if before is not None and before.kind == "t" and text[before.end - 1].isalnum():
+    if before is not None and before.kind == "t" and (text[before.end - 1].isalnum() or text[before.start] == "/"):
         return "t" if after is None or after.kind in "t_" else "?"
     if after is not None and after.kind == "t":
         return "t"
     return "-"
+
+
+def _qualified(found: list[Token]) -> bool:
+    """Whether a word that several currencies share follows another word, which may say which: Canadian dollars."""
+    for at in range(2, len(found)):
+        mark = found[at].mark
+        if mark is not None and mark.weak and len(mark.candidates) > 1 and found[at].end - found[at].start > 3 \
+                and found[at - 1].kind == "_" and found[at - 2].kind == "t":
+            return True
+    return False
 
 
 def _unknown_capitals(text: str, found: list[Token]) -> bool:

@@ -175,7 +175,8 @@ def _integer(elements: Sequence[Element]) -> int | None:
                 right = _rest(elements[at + 1 :], exponent)
                 if not left or left >= 10 ** min(exponent, 8) or right is None:
                     return None
-                return left * 10**exponent + right
+                value: int = left * 10**exponent + right
+                return value
     return _section(elements)
 
 
