@@ -415,12 +415,15 @@ def share_text(measured: float, promised: float) -> str:
 
     Rounded down, so that a missed promise never reads like a kept one.
     """
-    for digits in range(2, 12):
-        scale = 10 ** (digits + 2)
-        shown = math.floor(_exact(measured) * scale)
-        if measured == promised or shown != math.floor(_exact(promised) * scale):
-            break
-    return f"{shown / 10**digits:.{digits}f} %"
+    digits = 2
+    while digits < 12 and measured != promised and _floored(measured, digits) == _floored(promised, digits):
+        digits += 1
+    return f"{_floored(measured, digits) / 10**digits:.{digits}f} %"
+
+
+def _floored(share: float, digits: int) -> int:
+    """The share in units of the last digit of a percentage that has ``digits`` behind the point."""
+    return math.floor(_exact(share) * Fraction(10) ** (digits + 2))
 
 
 def duration_text(seconds: float) -> str:

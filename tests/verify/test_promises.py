@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from protocontract_compiler import ir
@@ -13,10 +15,10 @@ def check(rule_id: str, rule_path: str, message: str = "") -> ir.Check:
     return ir.Check(rule_id, message, rule_path)
 
 
-def text_field(name: str, **parts: object) -> ir.Field:
+def text_field(name: str, **parts: Any) -> ir.Field:
     return ir.Field(
         name=name, number=1, type=ir.TYPE_STRING, shape=ir.Shape.SINGULAR, has_presence=False, json_name=name, **parts
-    )  # type: ignore[arg-type]
+    )
 
 
 def promises(*messages: ir.Message, enums: tuple[ir.Enum, ...] = ()) -> tuple[ir.Promise, ...]:
@@ -26,11 +28,11 @@ def promises(*messages: ir.Message, enums: tuple[ir.Enum, ...] = ()) -> tuple[ir
     return add_promises(schema).messages[messages[0].full_name].promises
 
 
-def message(full_name: str, *fields: ir.Field, **parts: object) -> ir.Message:
-    return ir.Message(full_name, full_name.rpartition(".")[2], "t.proto", fields, **parts)  # type: ignore[arg-type]
+def message(full_name: str, *fields: ir.Field, **parts: Any) -> ir.Message:
+    return ir.Message(full_name, full_name.rpartition(".")[2], "t.proto", fields, **parts)
 
 
-def ruled(source: str, *ids: str, required: bool = False, ignore: ir.Ignore = "unspecified") -> dict[str, object]:
+def ruled(source: str, *ids: str, required: bool = False, ignore: ir.Ignore = "unspecified") -> dict[str, Any]:
     rules = ir.ValueRules(required, ignore, tuple(check(rule_id, f"string.{rule_id}") for rule_id in ids))
     return {"rules": rules, "rule_source": source}
 
