@@ -76,9 +76,10 @@ def test_mistakes_leave_the_output_as_it_was(folder: Path, capsys: pytest.Captur
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err == (
-        "shop/v1/refund.proto:5:17: error[normalizer-type]: `text` does not fit `id`; expected a string field, got int32\n"
-        'shop/v1/refund.proto:6:3: error[contract-version]: "1" is no semantic version; expected MAJOR.MINOR.PATCH such as '
-        '"1.4.0"\n'
+        "shop/v1/refund.proto:5:17: error[normalizer-type]: `text` does not fit `id`; "
+        "expected a string field, got int32\n"
+        'shop/v1/refund.proto:6:3: error[contract-version]: "1" is no semantic version; '
+        'expected MAJOR.MINOR.PATCH such as "1.4.0"\n'
         "2 errors; nothing was written\n"
     )
     assert {name: (folder / "gen" / name).read_bytes() for name in _files(folder / "gen")} == before
@@ -125,10 +126,9 @@ def test_what_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -
 
 
 def test_strict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "protos/shop/v1/order.proto").write_text(
-        GOOD.replace("string id = 1", 'string re = 2;\noption (buf.validate.message).cel_expression = "this.id.matches(this.re)";'
-                     "\nstring id = 1")
-    )  # fmt: skip
+    rule = 'option (buf.validate.message).cel_expression = "this.id.matches(this.re)";'
+    text = GOOD.replace("string id = 1", f"string re = 2;\n{rule}\nstring id = 1")
+    (folder / "protos/shop/v1/order.proto").write_text(text)
     assert compile_command(["protos", "--out", "gen"]) == 0
     assert compile_command(["protos", "--out", "gen", "--strict"]) == 2
     assert "error[cel-untranslatable]" in capsys.readouterr().err

@@ -107,15 +107,16 @@ def test_without_the_source_the_path_inside_the_option_is_told(
     monkeypatch.chdir(tmp_path)
     error = plugin.respond(request(files, ["case.proto"])).error
     assert (
-        "case.proto:8:22: error[money-currency-field]: money.currency_field: `curency` is not a field of Order; did you mean"
-        " `currency`?" in error
+        "case.proto:8:22: error[money-currency-field]: money.currency_field: `curency` is not a field of Order; "
+        "did you mean `currency`?" in error
     )
 
 
 def test_the_table_of_ids_is_documented() -> None:
     rows = [f"| `{id_}` | {meaning} |" for id_, meaning in IDS.items()]
     head = (
-        "# Diagnostics\n\nWhat the compiler refuses, by id. Everything in this table stops the build; nothing is written then.\n"
-        "Each id has a case with its exact output in tests/compiler/cases.\n\n| id | meaning |\n| --- | --- |\n"
+        "# Diagnostics\n\nWhat the compiler refuses, by id. Everything in this table stops the build; nothing is\n"
+        "written then. Each id has a case with its exact output in tests/compiler/cases.\n\n"
+        "| id | meaning |\n| --- | --- |\n"
     )
     assert matches(ROOT / "docs" / "diagnostics.md", head + "\n".join(rows) + "\n")

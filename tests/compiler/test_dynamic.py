@@ -41,7 +41,7 @@ def test_records_go_through(files: FileDescriptorSet) -> None:
     clean = contract.parse(dirty.SerializeToString())
     assert (clean.amount, clean.currency, clean.booked_at) == ("1000.00", 1, "2026-01-01T00:00:00Z")
     dirty.amount = "1.234"
-    with pytest.raises(ContractViolation, match="money.ambiguous"):
+    with pytest.raises(ContractViolation, match=r"money\.ambiguous"):
         contract.parse(dirty.SerializeToString())
 
 

@@ -156,9 +156,9 @@ def _use(out: Path, folder: Path) -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from acme.finance.v1.transaction_contract import TRANSACTION as contract\n"
-        "import acme.inference.v1.model_service_contract, acme.pipeline.v1.pipeline_contract, acme.text.v1.text_contract\n"
         "import importlib, protocontract\n"
-        "for name in ('old', 'modern', 'custom', 'words.other_file', 'words.class'):\n"
+        "for name in ('old', 'modern', 'custom', 'words.other_file', 'words.class', 'acme.text.v1.text',\n"
+        "             'acme.inference.v1.model_service', 'acme.pipeline.v1.pipeline'):\n"
         "    importlib.import_module(f'{name}_contract')\n"
         "assert protocontract.load('acme.finance.v1.Transaction') is contract\n"
         "made = contract.message_type(id='123e4567-e89b-12d3-a456-426614174000', amount='¥1000', kind=1,\n"

@@ -285,6 +285,8 @@ class Lowering:
         try:
             program = self._cel.compile(rule.expression, this=this, rules=rules, rule=value)
         except CelError as error:
+            if rules is not None and rule.rule_id in ("string.pattern", "bytes.pattern"):
+                return  # check_contradictions tells RE2's reason, without the CEL around it
             name = f"rule `{rule.rule_id}`" if rule.rule_id else "rule"
             self._diagnostics.error(
                 "cel", place, f"{name}: {error.message} (line {error.line}, column {error.column} of the expression)"
