@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from typing import Final, TypeAlias
 from typing import Literal as Choice
 
-Value: TypeAlias = "bool | int | float | str | bytes | None | tuple[Value, ...]"
+Value: TypeAlias = "bool | int | float | str | bytes | tuple[Value, ...] | None"
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,13 @@ def cel_nanos(message: _SecondsNanos) -> int:
     return message.seconds * _SECOND + message.nanos
 
 
+def cel_duration_in_range(nanos: int) -> int:
+    """A duration read from a message in CEL: one of more than about 10,000 years is an error."""
+    if not -_MAX_DURATION <= nanos <= _MAX_DURATION:
+        raise CelRuntimeError("duration out of range")
+    return nanos
+
+
 def _clamp(nanos: int) -> int:
     return min(max(nanos, _INT_MIN), _INT_MAX)
 

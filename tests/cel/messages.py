@@ -16,9 +16,11 @@ FIELDS = [
     Field("rs", "string", repeated=True), Field("ri", "int64", repeated=True), Field("ru", "uint64", repeated=True),
     Field("rd", "double", repeated=True), Field("rb", "bool", repeated=True), Field("ry", "bytes", repeated=True),
     Field("rm", "Sub", repeated=True), Field("rt", "google.protobuf.Timestamp", repeated=True),
-    Field("rw", "google.protobuf.Int64Value", repeated=True), Field("re", "E", repeated=True),
+    Field("rw", "google.protobuf.Int64Value", repeated=True), Field("rdu", "google.protobuf.Duration", repeated=True),
+    Field("re", "E", repeated=True),
     Field("ms", "map:string:int64"), Field("mi", "map:int64:string"), Field("mu", "map:uint32:string"),
     Field("mb", "map:bool:string"), Field("mm", "map:string:Sub"), Field("mt", "map:string:google.protobuf.Timestamp"),
+    Field("md", "map:string:google.protobuf.Duration"),
 ]  # fmt: skip
 
 INTS = [0, 1, -1, 2, 5, 7, 10, 2**63 - 1, -(2**63), 2**53 + 1, 253402300799, 100]
@@ -41,13 +43,15 @@ def _sub(message: Any, rng: random.Random) -> None:
 
 
 def _timestamp(message: Any, rng: random.Random) -> None:
-    message.seconds = rng.choice([0, 1, -1, 1577836800, 253402300799, -62135596800, 951782400, 1603587600, 1603591200])
+    message.seconds = rng.choice([0, 1, -1, 1577836800, 253402300799, -62135596800, 951782400, 1603587600, 1603591200,
+                                  10**12, -(10**12)])
     message.nanos = rng.choice([0, 0, 1, 500_000_000, 999_999_999, 123_000])
 
 
 def _duration(message: Any, rng: random.Random) -> None:
     sign = rng.choice([1, -1])
-    message.seconds = sign * rng.choice([0, 1, 59, 3600, 90061, 315576000000, 9223372036, 9223372037])
+    message.seconds = sign * rng.choice([0, 1, 59, 3600, 90061, 315576000000, 9223372036, 9223372037,
+                                         315576000001])
     message.nanos = sign * rng.choice([0, 0, 1, 500_000_000, 999_999_999, 854775807])
 
 
@@ -80,6 +84,8 @@ def fill(message: Any, rng: random.Random) -> None:
     for _ in range(rng.randrange(4)):
         _sub(message.rm.add(), rng)
         _timestamp(message.rt.add(), rng)
+        _duration(message.rdu.add(), rng)
+        _duration(message.md[rng.choice(TEXTS)], rng)
         message.rw.add(value=rng.choice(INTS))
         message.ms[rng.choice(TEXTS)] = rng.choice(INTS)
         message.mi[rng.choice(INTS)] = rng.choice(TEXTS)

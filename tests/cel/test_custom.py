@@ -334,6 +334,16 @@ this.ri.all(x, this.ri.all(y, x + y > 0))
 this.rs.all(x, this.rs.exists(y, x == y + 'a' || y == x))
 this.rs.map(x, x.size()).filter(n, n > 1).size() == 2
 this.rs.filter(x, this.b ? x == 'a' : x == 'b').size() == 1
+this.rdu.all(x, x > duration('1s'))
+this.rdu.exists(x, x > duration('1h'))
+this.rdu.filter(x, x > duration('1s')).exists(x, x < duration('1h'))
+this.rdu.map(x, x.getSeconds()).exists(x, x == 59)
+this.rdu.size() > 1
+this.rdu.all(x, this.t + x > this.t2)
+has(this.du) && this.b
+this.du > duration('5s') || this.b
+size(this.md) > 1
+this.md.all(k, k != '')
 dyn(this.l) < 5.0
 dyn(this.s) == 'a'
 type(this.l) == int

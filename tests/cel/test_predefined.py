@@ -131,7 +131,7 @@ def _set_value(message: Any, kind: str, rng: random.Random) -> None:
 def test_agrees_with_protovalidate(kind: str) -> None:
     rng = random.Random(kind)
     compared = 0
-    for _ in range(120):
+    for _ in range(60):
         field_rules = _random_rules(kind, rng, rng.choice([1, 1, 2, 3]))
         type_name = KINDS[kind]
         try:
@@ -147,7 +147,7 @@ def test_agrees_with_protovalidate(kind: str) -> None:
             ours = evaluate(rules, this_value(message.f, type_name), now)
             assert ours == reference(message), (field_rules, message)
             compared += 1
-    assert compared == 1440
+    assert compared == 720
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -28,10 +28,13 @@ from protocontract_compiler.ir_cel import (
     In,
     ListExpr,
     Literal,
+    Macro,
     Not,
     Or,
+    Select,
     Type,
     Unwrap,
+    Var,
     can_raise,
     list_of,
 )
@@ -55,6 +58,20 @@ def strict(expr: Expr) -> Expr:
     if isinstance(expr, Literal) and expr.value is not None:
         return Literal(plain, expr.value)
     return Unwrap(plain, expr)
+
+
+def holds_durations(expr: Expr) -> bool:
+    """Whether a list or map holds durations as messages store them: each may be out of range, an error of its own."""
+    if expr.type.kind not in ("list", "map") or expr.type.args[-1].kind != "duration":
+        return False
+    return isinstance(expr, Var | Select) or (
+        isinstance(expr, Macro) and expr.kind == "filter" and holds_durations(expr.range)
+    )
+
+
+def _refuse_durations(*operands: Expr) -> None:
+    if any(map(holds_durations, operands)):
+        raise Untranslatable("durations of a repeated field or map in an operation on the whole of it")
 
 
 def call(function: str, operands: list[Expr]) -> Expr:
@@ -127,6 +144,7 @@ def _equality(op: str, left: Expr, right: Expr) -> Expr:
             raise Untranslatable(f"equality of {left.type} and {right.type}")
         return FALSE if op == "eq" else TRUE
     elif kinds == {"list"} or kinds == {"map"}:
+        _refuse_durations(left, right)
         _require_comparable(left.type, right.type)
     elif not kinds <= _SCALARS:
         raise Untranslatable(f"equality of {left.type}")
@@ -151,6 +169,8 @@ def _require_comparable(left: Type, right: Type) -> None:
 def member(item: Expr, container: Expr) -> Expr:
     """``item in container``."""
     container = strict(container)
+    if container.type.kind == "list":
+        _refuse_durations(container)
     if item.type == DYN or container.type.kind not in ("list", "map"):
         raise Untranslatable(f"membership of {item.type} in {container.type}")
     if item.type.kind == "null":
@@ -171,6 +191,7 @@ def member(item: Expr, container: Expr) -> Expr:
 def index(container: Expr, key: Expr) -> Expr:
     """``container[key]``: an index out of range or a missing key is an error."""
     container, key = strict(container), strict(key)
+    _refuse_durations(container)
     if container.type.kind == "list" and key.type.kind in _INTEGERS:
         return Call(_readable(container.type.args[0]), "index_list", (container, key), raises=True)
     if container.type.kind == "map":
@@ -236,6 +257,7 @@ def choice(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
     condition = boolean(condition)
     if isinstance(condition, Literal):
         return then if condition.value else otherwise
+    _refuse_durations(then, otherwise)
     if then == otherwise and not can_raise(condition):
         return then
     one, two = then.type, otherwise.type
@@ -249,6 +271,7 @@ def choice(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
 
 def list_display(items: list[Expr]) -> Expr:
     """``[a, b]``; a literal when all items are constants of one type."""
+    _refuse_durations(*items)
     types = {item.type for item in items}
     if len(types) == 1 and types != {DYN}:
         element = types.pop()
@@ -261,6 +284,7 @@ def list_display(items: list[Expr]) -> Expr:
 def concat_lists(left: Expr, right: Expr) -> Expr:
     """``left + right`` of lists of one type."""
     left, right = strict(left), strict(right)
+    _refuse_durations(left, right)
     if left.type != right.type or left.type.kind != "list":
         raise Untranslatable(f"_+_ of {left.type} and {right.type}")
     if isinstance(left, Literal) and isinstance(right, Literal):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 from typing import Literal as Choice
 
 from google.protobuf import descriptor_pool, message_factory
@@ -53,10 +53,10 @@ def this_of_message(descriptor: Descriptor) -> ThisType:
 def this_of_field(field: FieldDescriptor, element: Element = "field") -> ThisType:
     """``this`` of a rule of a field, or of one of its items, keys or values."""
     if element in ("key", "value"):
-        return ThisType(values.element_type(field.message_type.fields_by_name[element]))
+        return ThisType(values.element_type(values.entry_fields(field)[element == "value"]))
     if element == "field" and values.is_map(field):
-        entry = field.message_type.fields_by_name
-        return ThisType(map_of(values.element_type(entry["key"]), values.element_type(entry["value"])))
+        key, value = values.entry_fields(field)
+        return ThisType(map_of(values.element_type(key), values.element_type(value)))
     type_ = values.element_type(field)
     return ThisType(list_of(type_) if element == "field" and values.is_repeated(field) else type_)
 
@@ -92,23 +92,25 @@ class CelCompiler:
         """
         frozen = None if rules is None else rules.SerializeToString(deterministic=True)
         if standard is None:
-            standard = rules is not None and source in self._standard_sources(rules.DESCRIPTOR)
+            standard = rules is not None and source in self._standard_sources(rules)
         key = (source, this, None if rules is None else rules.DESCRIPTOR.full_name, frozen, rule, standard)
         program = self._programs.get(key)
         if program is None:
             program = self._programs[key] = self._compile(source, this, rules, rule, standard)
         return program
 
-    def _standard_sources(self, descriptor: Descriptor) -> frozenset[str]:
+    def _standard_sources(self, rules: Message) -> frozenset[str]:
         """The expressions by which validate.proto defines the fields of a rules message."""
+        descriptor = rules.DESCRIPTOR
         known = self._standard.get(descriptor.full_name)
         if known is None:
             options = message_factory.GetMessageClass(self._pool.FindMessageTypeByName(_FIELD_OPTIONS))
-            extension = self._pool.FindExtensionByName("buf.validate.predefined")
+            extension: Any = self._pool.FindExtensionByName("buf.validate.predefined")
             found: set[str] = set()
             for field in descriptor.fields:
                 parsed = options.FromString(field.GetOptions().SerializeToString())
-                found.update(cel.expression for cel in parsed.Extensions[extension].cel)
+                predefined: Any = parsed.Extensions[extension]
+                found.update(cel.expression for cel in predefined.cel)
             known = self._standard[descriptor.full_name] = frozenset(found)
         return known
 
@@ -121,12 +123,13 @@ class CelCompiler:
             None if rule is None else Type(rule.type.kind, rule.type.args, rule.type.message),
         )
         tree = self._tree(source, declaration)
-        variables: dict[str, Binding] = {"this": Var(this.type, "this"), "now": Var(TIMESTAMP, "now")}
+        variables: dict[str, Binding] = {"now": Var(TIMESTAMP, "now")}
         if rules is not None:
             variables["rules"] = MessageConstant(rules)
         if rule is not None:
             variables["rule"] = rule
-        return _program(source, Translator(tree, variables, self._pool, standard=standard).translate())
+        translator = Translator(tree, variables, self._pool, standard=standard)
+        return _program(source, translator.translate(this=Var(this.type, "this")))
 
     def _tree(self, source: str, declaration: Declaration) -> Tree:
         key = (source, declaration)

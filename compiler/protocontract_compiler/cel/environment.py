@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from cel_expr_python import cel
-from cel_expr_python.ext import ext_strings
+from cel_expr_python import cel  # type: ignore[import-untyped]
+from cel_expr_python.ext import ext_strings  # type: ignore[import-untyped]
 from google.protobuf import descriptor_pool
 
 from protocontract_compiler.cel import checked, overloads

@@ -13,6 +13,7 @@ from protocontract_compiler.ir_cel import Call, Compare, Expr, In, Literal
 
 _INLINE: Final[dict[str, Callable[..., Any]]] = {
     "add_double": operator.add,
+    "add_nanos": operator.add,
     "concat": operator.add,
     "contains": lambda text, part: part in text,
     "double_of_int": float,
@@ -25,6 +26,7 @@ _INLINE: Final[dict[str, Callable[..., Any]]] = {
     "starts_with": lambda text, prefix: text.startswith(prefix),
     "string_of_int": str,
     "sub_double": operator.sub,
+    "sub_nanos": operator.sub,
     "bytes_of_string": lambda text: text.encode(),
     "utf8_size": lambda text: len(text.encode()),
 }
@@ -50,7 +52,7 @@ def fold(expr: Expr) -> Expr:
             return Literal(expr.type, _COMPARE[op](left, right))
         case In(item=Literal(value=item), container=Literal(value=container)) if isinstance(container, tuple):
             if expr.container.type.kind == "map":
-                return Literal(expr.type, any(item == key for key, _ in container))  # type: ignore[misc]
+                return Literal(expr.type, any(isinstance(pair, tuple) and item == pair[0] for pair in container))
             return Literal(expr.type, any(item == member for member in container))
         case Call(op=op, args=args) if op not in _NOT_FOLDED and all(isinstance(arg, Literal) for arg in args):
             return _call(expr, op, [arg.value for arg in args if isinstance(arg, Literal)])

@@ -140,7 +140,7 @@ def concat(pieces: list[Expr]) -> Expr:
     for piece in pieces:
         last = joined[-1] if joined else None
         if isinstance(piece, Literal) and isinstance(last, Literal):
-            joined[-1] = Literal(STRING, f"{last.value}{piece.value}")
+            joined[-1] = Literal(STRING, str(last.value) + str(piece.value))
         elif piece != Literal(STRING, ""):
             joined.append(piece)
     if not joined:

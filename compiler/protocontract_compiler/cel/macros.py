@@ -53,11 +53,11 @@ def recognise(node: Node) -> Comprehension | None:
 
 
 def _is_name(node: Node, name: str) -> bool:
-    return node.WhichOneof("kind") == "ident_expr" and node.ident_expr.name == name
+    return bool(node.WhichOneof("kind") == "ident_expr" and node.ident_expr.name == name)
 
 
 def _is_constant(node: Node, kind: str) -> bool:
-    return node.WhichOneof("kind") == "const_expr" and node.const_expr.WhichOneof("kind") == kind
+    return bool(node.WhichOneof("kind") == "const_expr" and node.const_expr.WhichOneof("kind") == kind)
 
 
 def _call(node: Node, function: str, count: int) -> list[Node] | None:
@@ -69,7 +69,7 @@ def _call(node: Node, function: str, count: int) -> list[Node] | None:
 
 def _increments(node: Node, accumulator: str) -> bool:
     pair = _call(node, "_+_", 2)
-    return bool(pair) and _is_name(pair[0], accumulator) and _is_constant(pair[1], "int64_value")
+    return pair is not None and _is_name(pair[0], accumulator) and _is_constant(pair[1], "int64_value")
 
 
 def _appended(node: Node, accumulator: str) -> Node | None:

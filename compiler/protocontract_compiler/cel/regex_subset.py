@@ -11,8 +11,9 @@ of bounded length; a loop at an open end is cut to its minimum first, which matc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
 Method: TypeAlias = Literal["fullmatch", "match", "search"]
@@ -127,7 +128,7 @@ _POSIX: Final = {
 }
 _ESCAPES: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 _NOT_NEWLINE: Final = _complement(((10, 10),))
-_FOLDED: Final = {"k": 0x212A, "s": 0x17F}
+_FOLDED: Final = {"k": "\u212a", "s": "\u017f"}
 """Letters beyond ASCII that are equal to an ASCII letter when case does not matter."""
 
 
@@ -140,9 +141,9 @@ def _fold(ranges: Ranges) -> Ranges:
         for code in range(low, high + 1):
             character = chr(code)
             if character.isalpha():
-                folded.append((ord(character.swapcase()),) * 2)  # type: ignore[arg-type]  # a pair of two equal ints
+                folded += _of(character.swapcase())
                 if character.lower() in _FOLDED:
-                    folded.append((_FOLDED[character.lower()],) * 2)  # type: ignore[arg-type]
+                    folded += _of(_FOLDED[character.lower()])
     return _normal(folded)
 
 
@@ -259,7 +260,7 @@ class _Parser:
         if character == "z":
             self._at += 1
             return Edge(end=True)
-        return self._chars(((self._escaped(),) * 2,))  # type: ignore[arg-type]  # one pair
+        return self._chars(_of(chr(self._escaped())))
 
     def _perl(self, name: str) -> Ranges:
         if self._ignore_case and name in "wW":
@@ -452,9 +453,9 @@ class _Automaton:
     def is_deterministic(self, start: frozenset[int]) -> bool:
         return all(self._disjoint(places) for places in (start, *self.follow))
 
-    def _disjoint(self, places: frozenset[int] | set[int]) -> bool:
+    def _disjoint(self, places: Set[int]) -> bool:
         ranges = sorted(pair for place in places for pair in self.sets[place])
-        return all(one[1] < two[0] for one, two in zip(ranges, ranges[1:], strict=False))
+        return all(one[1] < two[0] for one, two in pairwise(ranges))
 
 
 def _is_bounded(node: Node) -> bool:

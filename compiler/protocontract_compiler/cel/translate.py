@@ -27,6 +27,7 @@ from protocontract_compiler.ir_cel import (
     BOOL,
     BYTES,
     DOUBLE,
+    DURATION,
     DYN,
     FALSE,
     INT,
@@ -92,9 +93,16 @@ class Translator:
         self._pool = pool
         self._slots = 0
 
-    def translate(self) -> Expr:
+    def translate(self, this: Var) -> Expr:
         """The typed tree. Raises ``CelError`` and ``Untranslatable``."""
+        self._scope["this"] = self.stored(this)
         return self._value(self._tree.expr)
+
+    def stored(self, expr: Expr) -> Expr:
+        """A value read from a message: outside standard rules a duration out of range is an error there."""
+        if expr.type.kind == "duration" and not self._standard:
+            return Call(expr.type, "duration_in_range", (expr,), raises=True)
+        return expr
 
     def _value(self, node: Node) -> Expr:
         result = self._expr(node)
@@ -181,18 +189,17 @@ class Translator:
 
     def _field(self, operand: Binding, name: str, node: Node) -> Binding:
         if isinstance(operand, MessageConstant):
-            field = self._find(operand.message.DESCRIPTOR, name, node)
+            field = self._find(_descriptor_of(operand.message), name, node)
             return constant_of(operand.message, field)
         if operand.type.kind == "map" and operand.type.args[0] == STRING:
             return build.index(operand, Literal(STRING, name))
         descriptor = self._descriptor(operand)
         field = self._find(descriptor, name, node)
-        type_ = values.field_type(field)
-        return Select(type_, operand, values.field_ref(field))
+        return self.stored(Select(values.field_type(field), operand, values.field_ref(field)))
 
     def _has(self, operand: Binding, name: str, node: Node) -> Expr:
         if isinstance(operand, MessageConstant):
-            field = self._find(operand.message.DESCRIPTOR, name, node)
+            field = self._find(_descriptor_of(operand.message), name, node)
             if values.is_repeated(field):
                 return TRUE if len(getattr(operand.message, name)) else FALSE
             if field.has_presence:
@@ -224,6 +231,9 @@ class Translator:
         if function == "getField":
             return self._get_field(nodes, node)
         args = [self._value(argument) for argument in nodes]
+        if self._standard and function in ("_+_", "_-_") and args[0].type.kind == "timestamp":
+            # Evaluated natively by protovalidate, where an instant has no limits: timestamp.within.
+            return Call(args[0].type, "add_nanos" if function == "_+_" else "sub_nanos", tuple(args))
         match function:
             case "_&&_":
                 return build.conjunction(args)
@@ -360,7 +370,12 @@ class Translator:
             raise Untranslatable("a macro over values whose types are known at run time only (dyn)")
         self._slots += 1
         variable = Var(range_.type.element, macro.variable, self._slots)
-        with self._bound(macro.variable, variable):
+        item: Expr = variable
+        if build.holds_durations(range_) and range_.type.kind == "list":
+            # An error of one item must stay that item's, so they are converted one by one.
+            variable = Var(Type("message", message="google.protobuf.Duration"), macro.variable, self._slots)
+            item = Call(DURATION, "duration_of_message", (variable,), raises=True)
+        with self._bound(macro.variable, item):
             body = self._value(macro.body)
             where = None if macro.where is None else build.boolean(self._value(macro.where))
         if macro.kind == "map":
@@ -398,11 +413,17 @@ class Translator:
             self._scope = outer
 
 
+def _descriptor_of(message: Any) -> Descriptor:
+    """A message's descriptor (the stubs have two classes of that name)."""
+    descriptor: Descriptor = message.DESCRIPTOR
+    return descriptor
+
+
 def constant_of(message: Message, field: FieldDescriptor) -> Binding:
     """A field of a constant message: a literal, or again a constant message."""
     type_ = values.field_type(field)
     if type_.kind == "message" and not values.is_repeated(field):
         return MessageConstant(getattr(message, field.name))
     if type_ == Type("dyn"):
-        raise Untranslatable(f"a constant of type {field.message_type.full_name}")
+        raise Untranslatable("a constant whose type is known at run time only (dyn)")
     return values.constant_of_field(message, field)

@@ -108,6 +108,12 @@ def is_map(field: FieldDescriptor) -> bool:
     return field.message_type is not None and field.message_type.GetOptions().map_entry and is_repeated(field)
 
 
+def entry_fields(field: FieldDescriptor) -> tuple[FieldDescriptor, FieldDescriptor]:
+    """The key and the value field of a map field."""
+    entry: Any = field.message_type
+    return entry.fields_by_name["key"], entry.fields_by_name["value"]
+
+
 def is_repeated(field: FieldDescriptor) -> bool:
     """Whether a field is repeated (a map is)."""
     return bool(field.is_repeated)
@@ -125,7 +131,7 @@ def element_type(field: FieldDescriptor) -> Type:
 def field_type(field: FieldDescriptor) -> Type:
     """The CEL type of a whole field read from a message: a singular wrapper is nullable."""
     if is_map(field):
-        key, value = field.message_type.fields_by_name["key"], field.message_type.fields_by_name["value"]
+        key, value = entry_fields(field)
         return map_of(element_type(key), element_type(value))
     element = element_type(field)
     if is_repeated(field):
@@ -140,7 +146,7 @@ def field_ref(field: FieldDescriptor) -> FieldRef:
     return FieldRef(
         name=field.name,
         number=field.number,
-        message=field.containing_type.full_name,
+        message=field.containing_type.full_name if field.containing_type is not None else "",
         type=field_type(field),
         cardinality="map" if is_map(field) else "repeated" if is_repeated(field) else "singular",
         has_presence=field.has_presence,

@@ -15,7 +15,8 @@ _PORT: Final = re.compile(r"0|[1-9][0-9]{0,4}").fullmatch
 def is_hostname(text: str) -> bool:
     """Whether ``text`` is a host name of letters, digits and hyphens.
 
-    One final dot (the root) is allowed and not counted; the last label is not all digits, so that no IPv4 address is a host name.
+    One final dot (the root) is allowed and not counted; the last label is not all digits, so that no IPv4 address is
+    a host name.
     """
     name = text.removesuffix(".")
     if len(name) > _MAX_LENGTH:

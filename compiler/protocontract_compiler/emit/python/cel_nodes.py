@@ -42,6 +42,8 @@ _ARITHMETIC: Final = {
     "add_double": ("+", source.SUM),
     "sub_double": ("-", source.SUM),
     "mul_double": ("*", source.PRODUCT),
+    "add_nanos": ("+", source.SUM),
+    "sub_nanos": ("-", source.SUM),
     "concat": ("+", source.SUM),
 }
 _COMPARING: Final = {"contains": ("in", "not in"), "is_nan": ("!=", "=="), "matches": ("is not", "is")}
@@ -162,6 +164,19 @@ class Emitter:
             return self._nanos(stored)
         return stored
 
+    def _container(self, expr: Expr) -> Code:
+        """A list or map of which only the size or the keys are needed: as it is stored, nothing converted."""
+        match expr:
+            case Select() if expr.field.cardinality != "singular":
+                return self._stored(expr.operand, self.expr(expr.operand), expr.field)
+            case Var(name="this", slot=0):
+                return _code(self._this)
+            case _:
+                return self.expr(expr)
+
+    def _range(self, expr: Expr) -> Code:
+        return self._container(expr) if expr.type.kind == "map" else self.expr(expr)
+
     def _stored(self, operand: Expr, base: Code, field: FieldRef) -> Code:
         if self._is_this(operand):
             return _code(self._scope.read(base.text, field.message, field))
@@ -178,8 +193,8 @@ class Emitter:
         """A stored list or map with times as nanoseconds and wrappers unwrapped."""
         item = type_.args[-1]
         wrapped = message_type.startswith("google.protobuf.") and message_type.endswith("Value")
-        if item.kind not in _TIMES and not wrapped:
-            return container
+        if (item.kind == "duration" and type_.kind == "list") or (item.kind not in _TIMES and not wrapped):
+            return container  # durations are converted one by one, each may be out of range
         container = Code(container.after(source.CONDITIONAL))
         name = self._scope.temp("item")
         value = self._nanos(Code(name)) if item.kind in _TIMES else Code(f"{name}.value")
@@ -237,6 +252,10 @@ class Emitter:
             if order is not None:
                 return order
             operands = self._affixes(operands)
+        else:
+            operands = tuple(map(negate, self._affixes(tuple(map(negate, operands)))))
+        if len(operands) == 1:
+            return self.expr(operands[0])
         chained = self._chain(operator, operands)
         if chained is not None:
             return chained
@@ -371,7 +390,8 @@ class Emitter:
     def _call(self, expr: Call) -> Code:
         if expr.op in _ARITHMETIC:
             operator, precedence = _ARITHMETIC[expr.op]
-            return source.binary(operator, *map(self.expr, expr.args), precedence)
+            left, right = map(self.expr, expr.args)
+            return source.binary(operator, left, right, precedence)
         if expr.op in _COMPARING:
             return self._comparing(expr)
         special: Callable[[Call], Code] | None = getattr(self, f"_op_{expr.op}", None)
@@ -382,8 +402,11 @@ class Emitter:
     def _op_neg_double(self, expr: Call) -> Code:
         return Code(f"-{self.expr(expr.args[0]).within(source.UNARY)}", source.UNARY)
 
+    def _op_duration_of_message(self, expr: Call) -> Code:
+        return self._helper("duration_in_range", self._nanos(self.expr(expr.args[0])))
+
     def _op_size(self, expr: Call) -> Code:
-        return source.call("len", self.expr(expr.args[0]))
+        return source.call("len", self._container(expr.args[0]))
 
     def _op_utf8_size(self, expr: Call) -> Code:
         return self._helper("utf8_size", self.expr(expr.args[0]))
@@ -449,7 +472,7 @@ class Emitter:
 
         ``found`` is what stopping means for the value wanted: for ``exists`` true, for a negated ``all`` true as well.
         """
-        range_ = self.expr(macro.range)
+        range_ = self._range(macro.range)
         result = self._scope.temp("found" if found else "ok")
         name = self._bind(macro.var)
         # "all" stops at an item for which the body is false, "exists" at one for which it is true.
@@ -464,7 +487,7 @@ class Emitter:
         return Code(result)
 
     def _macro(self, expr: Macro) -> Code:
-        range_ = self.expr(expr.range)
+        range_ = self._range(expr.range)
         name = self._bind(expr.var)
         body = self.expr(expr.body)
         if expr.kind in ("all", "exists"):
