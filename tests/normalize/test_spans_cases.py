@@ -167,6 +167,18 @@ def test_overlap_and_nesting(places: list[tuple[int, int]], overlap: list[int], 
         assert [each.index for each in found] == expected
 
 
+def test_an_unset_field_is_no_surface() -> None:
+    """The twins read messages, where an unset string is empty; the public functions read what is given."""
+    assert spans.checker()("abc", [0, 1], [1, 2], ["", "b"]) is None
+    with pytest.raises(Refused) as caught:
+        spans.check("abc", [{"start": 0, "end": 1, "surface": ""}])
+    assert caught.value.rule_id == "spans.surface"
+    traced = text_normalizer.normalizer(trim=True).traced(" abc")
+    assert isinstance(traced, tuple)
+    bound = spans.remapper()
+    assert bound.with_surfaces(" abc", traced[1], [1, 2], [2, 3], ["", "b"]) == ([0, 1], [1, 2], ["", "b"])
+
+
 def test_remapper_for_generated_code() -> None:
     value = "  caf\u0065\u0301 \U0001f600 <b>x</b>"
     traced = text_normalizer.normalizer(normalize="nfc", trim=True, strip_html=True).traced(value)

@@ -126,8 +126,17 @@ class SpansChecker:
     ) -> list[Refusal] | None:
         """All that is wrong with the spans, or None: the first problem of each span, then overlaps.
 
-        ``surfaces`` holds for each span the text that it must cover, or None for one that gives none.
+        ``surfaces`` holds for each span the text that it must cover. None and the empty string, which is what an
+        unset field of a message reads as, say nothing.
         """
+        if surfaces is not None:
+            surfaces = [surface or None for surface in surfaces]
+        return self.problems(text, starts, ends, surfaces)
+
+    def problems(
+        self, text: str, starts: Sequence[int], ends: Sequence[int], surfaces: Sequence[str | None] | None
+    ) -> list[Refusal] | None:
+        """As a call, but an empty surface is one that only an empty span has."""
         if not starts:
             return None
         located = locate(text, self._unit, starts, ends, surfaces, allow_empty=self._allow_empty)
@@ -267,7 +276,7 @@ def check(
     )
     _check_text(text)
     columns = _read(spans)
-    problems = bound(text, columns.starts, columns.ends, columns.surfaces)
+    problems = bound.problems(text, columns.starts, columns.ends, columns.surfaces)
     if problems:
         raise Refused.of(problems[0])
 
@@ -291,7 +300,7 @@ class SpansRemapper:
 
         ``text`` is the text before, ``edit_map`` what ``traced`` gave for it; offsets count the unit on both sides.
         """
-        moved = self.with_surfaces(text, edit_map, starts, ends, None)
+        moved = self.move(text, edit_map, starts, ends, None)
         return moved if isinstance(moved, list) else (moved[0], moved[1])
 
     def with_surfaces(
@@ -302,7 +311,27 @@ class SpansRemapper:
         ends: Sequence[int],
         surfaces: Sequence[str | None] | None,
     ) -> tuple[list[int], list[int], list[str]] | list[Refusal]:
-        """As a call; checks the surfaces against ``text`` first, and gives the normalised ones too."""
+        """As a call; checks the surfaces against ``text`` first, and gives the normalised ones too.
+
+        A surface that is None or empty says nothing, and is given back as empty.
+        """
+        if surfaces is not None:
+            surfaces = [surface or None for surface in surfaces]
+        moved = self.move(text, edit_map, starts, ends, surfaces)
+        if isinstance(moved, list) or surfaces is None:
+            return moved
+        given = ["" if old is None else new for old, new in zip(surfaces, moved[2], strict=True)]
+        return moved[0], moved[1], given
+
+    def move(
+        self,
+        text: str,
+        edit_map: EditMap,
+        starts: Sequence[int],
+        ends: Sequence[int],
+        surfaces: Sequence[str | None] | None,
+    ) -> tuple[list[int], list[int], list[str]] | list[Refusal]:
+        """As ``with_surfaces``, but an empty surface is one that only an empty span has, and all are given back."""
         located = locate(text, self._unit, starts, ends, surfaces)
         problems: list[Refusal] = []
         images: list[tuple[int, int]] = []
@@ -348,7 +377,7 @@ def remap(text: str, spans: Iterable[Any], *, unit: str = "code_point", **text_o
         raise Refused.of(traced)
     new_text, edit_map = traced
     columns = _read(spans)
-    moved = bound.with_surfaces(text, edit_map, columns.starts, columns.ends, columns.surfaces)
+    moved = bound.move(text, edit_map, columns.starts, columns.ends, columns.surfaces)
     if isinstance(moved, list):
         raise Refused.of(moved[0])
     return new_text, [
