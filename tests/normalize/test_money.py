@@ -131,6 +131,9 @@ def test_shared_case(case: dict[str, Any]) -> None:
     (None, {}, "money.syntax"),
     (b"5 EUR", {}, "money.syntax"),
     ("5" * 1001, {"default_currency": "EUR"}, "money.syntax"),
+    ("万" * 999, {"default_currency": "CNY"}, "money.syntax"),
+    ("一万" * 400 + "元", {}, "money.syntax"),
+    ("5万" * 400 + "元", {"policy": "lenient"}, "money.syntax"),
     ("5" * 900, {"default_currency": "JPY"}, "JPY " + "5" * 900),
 ])
 def test_policy(value: Any, options: dict[str, Any], expected: str) -> None:

@@ -30,6 +30,9 @@ NUMBER_RUN: Final = re.compile(
 )
 _PIECES: Final = re.compile(rf"([.,'{ARABIC_DECIMAL}{ARABIC_GROUP} ])([0-9]+)")
 
+# Longer runs of digits are no numbers that anyone wrote, and Python refuses to convert much longer ones.
+_LONGEST: Final = 1000
+
 # CLDR numbering systems by the code point of their zero, where CLDR has marks of their own for them.
 _SYSTEMS: Final = {
     0x30: "latn", 0x660: "arab", 0x6F0: "arabext", 0x7C0: "nkoo", 0x966: "deva", 0x9E6: "beng", 0x1040: "mymr",
@@ -118,6 +121,8 @@ def read(
     way (full stop divides) where nothing is declared; ``whole`` says that the text itself marks the number as one
     without a fraction (``1.899,-``).
     """
+    if len(body) > _LONGEST:
+        return "malformed_number"
     if body.isdigit():
         return Number(int(body), 0)
     head_end = 0

@@ -119,12 +119,17 @@ _PRODUCT: Final = re.compile("[123]?(4)?[8C]?")
 
 Element: TypeAlias = Number | str
 
+# No number in use comes near; bounds the recursion, and the size of numbers, in texts of any length.
+_MOST_ELEMENTS: Final = 60
+
 
 def cjk_number(elements: Sequence[Element]) -> Number | None:
     """The value of a run of Chinese numerals and of numbers in digits that stand between them (3千5百, 4.287亿).
 
     None where the run is not well formed, or colloquial: 一万五 may be meant as 15,000.
     """
+    if len(elements) > _MOST_ELEMENTS:
+        return None
     for at, element in enumerate(elements):
         if isinstance(element, str) and element in CJK_POINTS:
             return _with_point(elements[:at], elements[at + 1 :])
