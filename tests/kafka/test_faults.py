@@ -229,6 +229,34 @@ def test_a_second_member_takes_over_without_loss() -> None:
     assert {committed(log, 0), committed(log, 1)} == {20}
 
 
+def test_a_generation_that_was_missed_means_starting_at_the_committed_offset() -> None:
+    log = new_log(2)
+    for number in range(40):
+        log.append(TOPIC, good(number), partition=number % 2)
+    first = new_guard(log, log.consumer(TOPIC), stop_at_end=False, commit_every=1e9)
+    second = new_guard(log, log.consumer(TOPIC), stop_at_end=False, commit_every=1e9)
+    with first, second:
+        second._source.poll(100, hold=True)
+        for guard in (first, second, first, second):
+            guard._source.keep_alive()
+        ones = iter(first)
+        taken = [next(ones) for _ in range(5)]
+        mine = taken[0].partition
+        log.rebalance("group")
+        first._source.keep_alive()  # gives up its partition and joins
+        second._source.keep_alive()  # joins: the new generation begins, the first does not know yet
+        log.rebalance("group")
+        second._source.keep_alive()
+        first._source.keep_alive()  # gets its partition in a generation that is two further
+        second._source.keep_alive()
+        assert first.assignment == {(TOPIC, mine)}
+        first._consumer.on_idle = first.stop  # type: ignore[attr-defined]
+        taken += list(ones)
+    # The record in hand was not committed: it comes again, and everything after it.
+    assert offsets(taken)[:5] == [0, 1, 2, 3, 4]
+    assert offsets(taken)[5:] == list(range(4, 20))
+
+
 @pytest.mark.parametrize("noticed", [True, False])
 def test_an_evicted_member_handles_and_commits_nothing_more(noticed: bool) -> None:
     log = new_log()

@@ -291,10 +291,12 @@ class Guard(Generic[M]):
         """Valid records in the order of each partition. A record is finished when the loop comes back for the next."""
         self.start()
         left = self._in_hand
-        if left is not None and left._open and left.owned:
-            # The loop before this one was left with the record in hand: it comes again.
-            yield left
-            left.done()
+        if left is not None and left._open:
+            # The loop before this one was left with the record in hand: it comes again, if it is still ours.
+            self._pause_handling(left, 0.0)
+            if left.owned and self._source.still_member():
+                yield left
+                left.done()
         for record in self._deliverable():
             self._in_hand = record
             yield record

@@ -22,7 +22,8 @@ class PartitionLedger:
         self._resolved: set[int] = set()
         #: The first offset that nobody has taken. None until the partition's position is known.
         self.next: int | None = None
-        #: The offset last known to be committed, or where the books begin.
+        #: The offset last known to be committed, or the first record taken. None where the books begin with a position:
+        #: that is committed too, so that no lag stays behind transaction markers.
         self.committed: int | None = None
 
     @property
@@ -75,7 +76,7 @@ class PartitionLedger:
         lag behind.
         """
         if self.next is None:
-            self.begin(position)
+            self.next = position
         elif position > self.next:
             self.next = position
 

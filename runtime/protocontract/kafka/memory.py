@@ -484,7 +484,10 @@ class MemoryConsumer:
     def _check_commit(self) -> None:
         if self._manual:
             return
-        if self._evicted or self._generation != self._group.generation or self._group.preparing:
+        group = self._group
+        # While a rebalance is being prepared, a member of the old generation may still commit; once it has joined, not.
+        rejoining = group.preparing and id(self) in group.joined
+        if self._evicted or self._generation != group.generation or rejoining:
             raise errors.CommitFailedError("not a member of the group's generation")
 
     def committed(self, partition: TopicPartition, metadata: bool = False, timeout_ms: int | None = None) -> Any:
