@@ -51,13 +51,17 @@ def test_case_traced(case: dict[str, Any]) -> None:
 
 
 def test_unchanged_text_is_the_same_object() -> None:
-    bound = text.normalizer(normalize="nfkc", fold_width=True, collapse_whitespace=True, trim=True, strip_html=True)
-    for value in ("plain ascii text", "gr\u00fc\u00dfe aus m\u00fcnchen", "\u4f60\u597d\u4e16\u754c", "", "x\u200dy"):
+    bound = text.normalizer(normalize="nfkc", fold_width=True, strip_controls=True, trim=True, strip_html=True)
+    for value in (
+        "plain ascii text", "two\nlines", "\u4e24\n\u884c", "gr\u00fc\u00dfe aus", "\u4f60\u597d", "", "x\u200dy",
+    ):  # fmt: skip
         assert bound(value) is value
         traced = bound.traced(value)
         assert isinstance(traced, tuple)
         assert traced[0] is value
         assert traced[1].is_identity
+    assert bound("line\n") == bound("\nline") == "line"
+    assert text.normalizer(collapse_whitespace=True)("two\nlines") == "two lines"
 
 
 def test_the_value_before_is_kept() -> None:

@@ -45,7 +45,8 @@ _MORE_BYTES: Final = re.compile(
 _PAIRED: Final = re.compile(b"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")
 # Windows-1252 read as Latin-1 leaves C1 controls (U+0085 alone is a line break that people use); and "Ã" behind a small
 # letter is what is left of "à" where a later step took its second half for a space.
-_OTHER_SIGNS: Final = re.compile("[\x80\x82-\x84\x86-\x8c\x8e\x91-\x9c\x9e\x9f]|[a-z]Ã[ \xa0]")
+_C1: Final = r"\x80\x82-\x84\x86-\x8c\x8e\x91-\x9c\x9e\x9f"
+_OTHER_SIGNS: Final = re.compile(f"[{_C1}]|[a-z]Ã[ \xa0]")
 
 
 class _Reading(NamedTuple):
@@ -76,8 +77,8 @@ def _readings() -> tuple[_Reading, ...]:
 
 
 @lru_cache(maxsize=1)
-def _any_sequence() -> re.Pattern[str]:
-    """Matches wherever a sequence of any reading begins, and now and then elsewhere: one quick look at the text."""
+def _any_sign() -> re.Pattern[str]:
+    """Matches wherever there is a sign of damage, and now and then elsewhere: one quick look at the text."""
     leads: set[int] = set()
     behind: set[int] = set()
     for reading in _readings():
@@ -86,18 +87,14 @@ def _any_sequence() -> re.Pattern[str]:
                 leads.add(character)
             elif byte < "\xc0":
                 behind.add(character)
-    return re.compile(f"[{character_class(leads)}][{character_class(behind)}]")
+    return re.compile(f"[{character_class(leads)}][{character_class(behind)} ]|[{_C1}]")
 
 
 def looks_misdecoded(text: str) -> bool:
     """Whether the text shows signs of having been decoded with the wrong encoding. Linear in its length."""
-    if text.isascii():
+    if text.isascii() or _any_sign().search(text) is None:
         return False
-    if _OTHER_SIGNS.search(text):
-        return True
-    if _any_sequence().search(text) is None:
-        return False
-    return any(_is_damaged(text, reading) for reading in _readings())
+    return _OTHER_SIGNS.search(text) is not None or any(_is_damaged(text, reading) for reading in _readings())
 
 
 def _is_damaged(text: str, reading: _Reading) -> bool:

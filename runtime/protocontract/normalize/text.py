@@ -212,7 +212,7 @@ class TextNormalizer:
         """The normalised text, ``value`` itself where nothing changed, or why it is refused."""
         if not isinstance(value, str):
             return _not_text(value)
-        if value.isprintable() and self._is_clean(value):
+        if (value.isprintable() or self._has_lines(value)) and self._is_clean(value):
             return value
         refusal = self._refused(value)
         if refusal is not None:
@@ -237,7 +237,7 @@ class TextNormalizer:
         """The normalised text and the map of offsets into ``value``, or why it is refused."""
         if not isinstance(value, str):
             return _not_text(value)
-        if value.isprintable() and self._is_clean(value):
+        if (value.isprintable() or self._has_lines(value)) and self._is_clean(value):
             return value, EditMap(value)
         refusal = self._refused(value)
         if refusal is not None:
@@ -277,22 +277,26 @@ class TextNormalizer:
             text = result
         return self._amounts.warnings(text)
 
+    def _has_lines(self, value: str) -> bool:
+        """Whether a text is printable but for line feeds, where these may stay."""
+        return not self._collapse and "\n" in value and value.replace("\n", "").isprintable()
+
     def _is_clean(self, value: str) -> bool:
-        """Whether a printable text needs nothing done to it.
+        """Whether a text that is printable but for line feeds needs nothing done to it.
 
         A printable text (as ``str.isprintable`` has it) holds no control, format, surrogate, private use or unassigned
         character and no white space but U+0020, whichever version of Unicode the interpreter knows: a younger one only
         makes more texts printable, and a character is never moved into one of these categories.
         """
+        if not value:
+            return not self._reject_empty
         for mark in self._marks:
             if mark in value:
                 return False
-        if self._trim and (value[:1] == " " or value[-1:] == " "):
+        if self._trim and (value[0] in " \n" or value[-1] in " \n"):
             return False
         if self._collapse and "  " in value:
             return False
-        if not value:
-            return not self._reject_empty
         if self._amounts is not None and self._amounts.may_change(value):
             return False
         if value.isascii():
