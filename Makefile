@@ -40,6 +40,7 @@ check: $(SETUP) ## Lint, format, types, and that generated code is what the comp
 
 generate: $(SETUP) ## Make generated/ again from contracts/
 	@$(BIN)/python -m grpc_tools.protoc -I contracts --python_out=runtime --pyi_out=runtime protocontract/v1/contract.proto
+	@cp contracts/protocontract/v1/contract.proto runtime/protocontract/v1/contract.proto
 	@$(BIN)/protocontract compile contracts/acme -I contracts --out generated/python
 
 bench: $(SETUP) ## Ratios against the neighbours, in one run

@@ -28,9 +28,7 @@ def compile_command(argv: Sequence[str]) -> int:
         description="Compiles contracts: *_pb2.py, *_pb2.pyi, *_contract.py and buf/validate/validate_pb2.py. No "
         "protoc is needed. Where there are mistakes, all are shown and nothing is written.",
     )
-    parser.add_argument(
-        "sources", nargs="+", type=Path, metavar="DIR|FILE", help="folders with .proto files, or files"
-    )
+    parser.add_argument("sources", nargs="+", type=Path, metavar="DIR|FILE", help="folders with .proto files, or files")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the Python goes")
     parser.add_argument(
         "-I", "--proto-path", action="append", default=[], type=Path, metavar="DIR",

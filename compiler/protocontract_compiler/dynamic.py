@@ -71,9 +71,7 @@ def _contracts(
     return contracts_of(loaded, pipeline.compile_schema(loaded, diagnostics, options), options)
 
 
-def contracts_of(
-    loaded: Loaded, schema: ir.Schema, options: pipeline.CompileOptions
-) -> Mapping[str, Contract[Any]]:
+def contracts_of(loaded: Loaded, schema: ir.Schema, options: pipeline.CompileOptions) -> Mapping[str, Contract[Any]]:
     """The contracts of a compiled schema, by full name, on message classes of the pool that it was read into."""
     texts = {file.name: file.text for file in pipeline.emit(schema, options)}
     modules = _Modules(loaded, schema, texts)

@@ -82,6 +82,17 @@ def describe(sources: Sources, diagnostics: Diagnostics, *, pb2: Path | None = N
     return files
 
 
+def write_validate_pb2(out: Path) -> None:
+    """Writes buf/validate/validate_pb2.py and .pyi below ``out``, from the installed protovalidate.
+
+    Raises OSError where protoc cannot write there.
+    """
+    out.mkdir(parents=True, exist_ok=True)
+    result = _run([f"--proto_path={includes_folder()}", f"--python_out={out}", f"--pyi_out={out}", VALIDATE_PROTO])
+    if result.returncode:
+        raise OSError(result.stderr.strip())
+
+
 def includes_folder() -> Path:
     """A folder with validate.proto and contract.proto, written once for each version of them.
 

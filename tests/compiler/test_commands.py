@@ -110,9 +110,7 @@ def test_errors_of_protoc_have_the_same_form(folder: Path, capsys: pytest.Captur
     (folder / "protos/shop/v1/order.proto").write_text(GOOD.replace("string id", "strin id"))
     assert compile_command(["protos", "--out", "gen"]) == 2
     assert capsys.readouterr().err.startswith('shop/v1/order.proto:4:17: error[proto]: "strin" is not defined')
-    (folder / "protos/shop/v1/order.proto").write_text(
-        GOOD.replace("buf/validate/validate", "buf/validate/validated")
-    )
+    (folder / "protos/shop/v1/order.proto").write_text(GOOD.replace("buf/validate/validate", "buf/validate/validated"))
     assert compile_command(["protos", "--out", "gen"]) == 2
     assert "error[proto]" in capsys.readouterr().err
 
@@ -134,9 +132,7 @@ def test_strict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert "error[cel-untranslatable]" in capsys.readouterr().err
 
 
-def test_the_includes_folder(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_includes_folder(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
     assert includes_command([]) == 0
     printed = capsys.readouterr().out

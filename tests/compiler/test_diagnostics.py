@@ -98,9 +98,7 @@ def test_hints_name_what_is_close() -> None:
     assert did_you_mean("zzz", ["currency", "amount"]) is None
 
 
-def test_without_the_source_the_path_inside_the_option_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_the_source_the_path_inside_the_option_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """protoc tells the start of an option only; the rest is the path inside it."""
     folder = CASES / "money-currency-field"
     files = descriptors(["case.proto"], [folder], tmp_path)

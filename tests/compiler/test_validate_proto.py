@@ -12,7 +12,7 @@ from grpc_tools import protoc as grpc_protoc
 from protocontract_compiler.descriptors import load, validate_proto
 from protocontract_compiler.descriptors.printer import print_proto
 from protocontract_compiler.diagnostics import Diagnostics, Stopped
-from protocontract_compiler.protoc import includes_folder
+from protocontract_compiler.protoc import includes_folder, write_validate_pb2
 from tests.compiler.sources import CONTRACTS
 
 
@@ -52,6 +52,18 @@ def test_the_printed_vocabulary_means_the_same(tmp_path: Path) -> None:
 def test_the_installed_vocabulary_is_the_one_of_the_sources(tmp_path: Path) -> None:
     compiled = _compiled(CONTRACTS, validate_proto.VOCABULARY_PROTO, tmp_path)
     assert validate_proto.same_meaning(compiled, validate_proto.vocabulary_descriptor())
+
+
+def test_the_packaged_vocabulary_is_the_source() -> None:
+    """`make generate` copies it beside its pb2 module, so that the wheel has it with its comments."""
+    assert validate_proto.vocabulary_source() == (CONTRACTS / validate_proto.VOCABULARY_PROTO).read_text("utf-8")
+
+
+def test_the_pb2_module_is_written(tmp_path: Path) -> None:
+    write_validate_pb2(tmp_path)
+    module = tmp_path / "buf/validate/validate_pb2.py"
+    assert "buf/validate/validate.proto" in module.read_text()
+    assert module.with_suffix(".pyi").exists()
 
 
 def test_front_ends_may_differ_in_what_means_nothing() -> None:

@@ -107,9 +107,7 @@ class _Given:
     def name(self, rule: str) -> str:
         """The rule as a contract writes it."""
         value = self[rule]
-        shown = (
-            f' = "{value}"' if isinstance(value, str) else "" if isinstance(value, list | bytes) else f" = {value}"
-        )
+        shown = f' = "{value}"' if isinstance(value, str) else "" if isinstance(value, list | bytes) else f" = {value}"
         return f"`{self.word}.{rule}{shown}`"
 
 
@@ -288,9 +286,7 @@ _JUDGED = (
 
 def _broken_by(given: _Given, value: Any) -> list[str]:
     """The rules out of ``_JUDGED`` that a value breaks."""
-    is_range = all(given[name] is None for name in ("gt", "gte")) or all(
-        given[name] is None for name in ("lt", "lte")
-    )
+    is_range = all(given[name] is None for name in ("gt", "gte")) or all(given[name] is None for name in ("lt", "lte"))
     low = max((given[name] for name in ("gt", "gte") if given[name] is not None), default=None)
     high = min((given[name] for name in ("lt", "lte") if given[name] is not None), default=None)
     inside = is_range or (low is not None and high is not None and low <= high)

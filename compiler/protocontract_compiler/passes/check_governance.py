@@ -84,9 +84,7 @@ def _check_versions(scope: FieldScope) -> None:
     contract = scope.message.contract
     if governance.since:
         if not SEMANTIC_VERSION.fullmatch(governance.since):
-            scope.error(
-                "since", ("since",), f'"{governance.since}" is no semantic version; expected MAJOR.MINOR.PATCH'
-            )
+            scope.error("since", ("since",), f'"{governance.since}" is no semantic version; expected MAJOR.MINOR.PATCH')
         elif (
             contract is not None
             and SEMANTIC_VERSION.fullmatch(contract.version)

@@ -107,9 +107,7 @@ class _Contract:
         names = [field.name for field in self.message.fields]
         if name in names:
             return self.message.field(name)
-        self._error(
-            id_, (option,), f"`{name}` is not a field of {short(self.message.full_name)}", one_of(name, names)
-        )
+        self._error(id_, (option,), f"`{name}` is not a field of {short(self.message.full_name)}", one_of(name, names))
         return None
 
     def _error(self, id_: str, steps: tuple[str | int, ...], message: str, hint: str | None = None) -> None:

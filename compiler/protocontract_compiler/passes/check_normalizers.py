@@ -158,9 +158,7 @@ def _check_label(scope: FieldScope, options: dict[str, Any], *, is_text: bool) -
     if is_text and "aliases" not in options:
         scope.error("normalizer-option", ("label",), "`label` names no labels; expected aliases")
     elif not is_text and "num_classes" not in options:
-        scope.error(
-            "normalizer-option", ("label",), "`label` of an integer has no num_classes; expected their number"
-        )
+        scope.error("normalizer-option", ("label",), "`label` of an integer has no num_classes; expected their number")
     else:
         scope.options("normalizer-option", "label", label.normalizer, options)
 
@@ -195,13 +193,9 @@ def _check_target(scope: FieldScope, normalizer: ir.Normalizer, target: str) -> 
     if found.name == scope.field.name:
         scope.error(id_, steps, f"`{target}` is the field itself; expected a sibling")
     elif found.normalizer is not None:
-        scope.error(
-            "normalizer-clash", steps, f"`{target}` has a normalizer of its own; expected a field without one"
-        )
+        scope.error("normalizer-clash", steps, f"`{target}` has a normalizer of its own; expected a field without one")
     elif found.oneof is not None and found.oneof == scope.field.oneof:
-        scope.error(
-            id_, steps, f"`{target}` is in the same oneof as `{scope.field.name}`; expected a field beside it"
-        )
+        scope.error(id_, steps, f"`{target}` is in the same oneof as `{scope.field.name}`; expected a field beside it")
     elif normalizer.kind == "money":
         _check_currency_target(scope, normalizer, found, steps)
     elif normalizer.kind == "instant":

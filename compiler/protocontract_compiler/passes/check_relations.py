@@ -240,9 +240,7 @@ def _check_bounds(scope: FieldScope, options: dict[str, Any], free: list[str]) -
             )  # fmt: skip
     if ("pad" in options or options.get("truncate")) and not free:
         option = "pad" if "pad" in options else "truncate"
-        scope.error(
-            "tensor-dims", ("tensor", option), f"`tensor.{option}` has no axis to work on; expected a free dim"
-        )
+        scope.error("tensor-dims", ("tensor", option), f"`tensor.{option}` has no axis to work on; expected a free dim")
 
 
 def _check_numbers(scope: FieldScope, options: dict[str, Any], dtype: str | None) -> None:

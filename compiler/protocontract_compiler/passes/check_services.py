@@ -116,9 +116,7 @@ class _Level:
                 "service-fallback", ("fallback", "sticky"), "a sticky fallback never ends; expected probe_every"
             )
 
-    def _positive(
-        self, values: dict[str, Any], steps: tuple[str, ...], message: str, *, needed: bool = False
-    ) -> None:
+    def _positive(self, values: dict[str, Any], steps: tuple[str, ...], message: str, *, needed: bool = False) -> None:
         value = values.get(steps[-1])
         if (value is None and needed) or (value is not None and not 0 < value < float("inf")):
             self._error("service-level", steps, message)
