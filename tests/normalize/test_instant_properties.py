@@ -41,7 +41,7 @@ def test_no_text_crashes_and_twice_is_once(value: str, options: dict[str, Any]) 
         assert instant.text(*instant.seconds_nanos(result)) == result
 
 
-@settings(max_examples=examples(500), deadline=None, derandomize=True)
+@settings(max_examples=examples(1000), deadline=None, derandomize=True)
 @given(st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9998, 1, 1)),  # noqa: DTZ001
        st.integers(-1439, 1439), st.sampled_from("T "))
 def test_datetime_agrees(naive: datetime, minutes: int, between: str) -> None:
@@ -52,7 +52,7 @@ def test_datetime_agrees(naive: datetime, minutes: int, between: str) -> None:
         microseconds=1) * 1000)
 
 
-@settings(max_examples=examples(500), deadline=None, derandomize=True)
+@settings(max_examples=examples(1000), deadline=None, derandomize=True)
 @given(st.integers(-2_208_988_800, 4_102_444_800), st.sampled_from(ZONES))
 def test_every_local_time_has_its_instant_among_its_readings(second: int, name: str) -> None:
     zone = instant_zone.load(name)
@@ -70,7 +70,7 @@ def test_every_local_time_has_its_instant_among_its_readings(second: int, name: 
         assert both == {plain}
 
 
-@settings(max_examples=examples(500), deadline=None, derandomize=True)
+@settings(max_examples=examples(1000), deadline=None, derandomize=True)
 @given(st.integers(-62135510400, 253402214400), st.integers(-1439, 1439))
 def test_all_written_forms_name_the_same_moment(second: int, minutes: int) -> None:
     moment = (EPOCH + timedelta(seconds=second)).astimezone(timezone(timedelta(minutes=minutes)))
@@ -91,7 +91,7 @@ def test_all_written_forms_name_the_same_moment(second: int, minutes: int) -> No
     assert [instant.normalize(form).value for form in forms] == [expected] * len(forms)
 
 
-@settings(max_examples=examples(500), deadline=None, derandomize=True)
+@settings(max_examples=examples(1000), deadline=None, derandomize=True)
 @given(st.integers(instant_zone.FIRST_SECOND, instant_zone.LAST_SECOND), st.integers(0, 999_999_999),
        st.sampled_from(("s", "ms", "us", "ns")))
 def test_epochs_are_exact(seconds: int, nanos: int, unit: str) -> None:

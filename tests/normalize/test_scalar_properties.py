@@ -54,7 +54,7 @@ def test_doubles_survive(number: float, exact: bool) -> None:
     assert scalar.normalize(digits, type="double", exact=exact).value == number
 
 
-@settings(max_examples=examples(500), derandomize=True)
+@settings(max_examples=examples(1000), derandomize=True)
 @given(st.binary(max_size=40), st.booleans(), st.booleans())
 def test_base64_survives(raw: bytes, url_safe: bool, padded: bool) -> None:
     text = (base64.urlsafe_b64encode if url_safe else base64.b64encode)(raw).decode()
