@@ -19,7 +19,7 @@ $(READY):
 
 # buf/validate/validate_pb2.py is rendered from the installed protovalidate and never committed.
 generated/python/buf/validate/validate_pb2.py: $(READY)
-	@$(BIN)/python -m protocontract_compiler.descriptors.validate_proto generated/python
+	@$(BIN)/python -m protocontract_compiler.protoc generated/python
 
 SETUP := $(READY) generated/python/buf/validate/validate_pb2.py
 

@@ -187,3 +187,8 @@ def _below(path: Path, folder: Path) -> bool:
 
 def _hidden(relative: Path) -> bool:
     return any(part.startswith(".") for part in relative.parts)
+
+
+if __name__ == "__main__":
+    # python -m protocontract_compiler.protoc DIR: buf/validate/validate_pb2.py for a folder of generated modules.
+    write_validate_pb2(Path(sys.argv[1]))

@@ -145,8 +145,8 @@ def test_protoc(installed: Installed, folder: Path, which: str) -> None:
         if not protoc:
             pytest.skip("PROTOC names no protoc executable (.ci/protoc fetches one)")
     installed.run(
-        f'mkdir gen; {protoc} -I contracts -I "$(protocontract includes)" --python_out=gen --pyi_out=gen --contract_out=gen '
-        "shop/v1/order.proto buf/validate/validate.proto",
+        f'mkdir gen; {protoc} -I contracts -I "$(protocontract includes)" --python_out=gen --pyi_out=gen '
+        "--contract_out=gen shop/v1/order.proto buf/validate/validate.proto",
         folder,
     )
     # The fingerprint is that of the all-in-one way.

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import re
-import sys
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -166,14 +165,3 @@ def _drop_json_names(message: object) -> None:
         elif field.message_type is not None and not field.is_extension:
             for item in value if hasattr(value, "__len__") else [value]:
                 _drop_json_names(item)
-
-
-def _main() -> None:
-    """``python -m protocontract_compiler.descriptors.validate_proto DIR`` writes buf/validate/validate_pb2.py below DIR."""
-    from protocontract_compiler.protoc import write_validate_pb2
-
-    write_validate_pb2(Path(sys.argv[1]))
-
-
-if __name__ == "__main__":
-    _main()
