@@ -142,7 +142,7 @@ def memory(contract: Contract[Any]) -> Iterator[Broker]:
 @contextmanager
 def real_broker(contract: Contract[Any], servers: str) -> Iterator[Broker]:
     """Topics of this run's own on a broker; they are deleted in the end."""
-    from kafka import KafkaConsumer, KafkaProducer
+    from kafka import KafkaConsumer, KafkaProducer, TopicPartition
     from kafka.admin import KafkaAdminClient, NewTopic
 
     run_id = uuid.uuid4().hex[:8]
@@ -157,13 +157,18 @@ def real_broker(contract: Contract[Any], servers: str) -> Iterator[Broker]:
             )
 
             def dead_letters() -> Iterator[Any]:
-                reader = KafkaConsumer(
-                    dead, auto_offset_reset="earliest", enable_auto_commit=False, consumer_timeout_ms=3_000, **config
-                )
+                # Up to the offsets that are the ends now: the guard is closed, so that all is acknowledged.
+                reader = KafkaConsumer(enable_auto_commit=False, **config)
                 try:
-                    yield from reader
+                    partitions = [TopicPartition(dead, number) for number in range(PARTITIONS)]
+                    reader.assign(partitions)
+                    reader.seek_to_beginning(*partitions)
+                    ends = reader.end_offsets(partitions)
+                    while any(reader.position(partition) < ends[partition] for partition in partitions):
+                        for letters in reader.poll(timeout_ms=1_000).values():
+                            yield from letters
                 finally:
-                    reader.close()
+                    reader.close(autocommit=False)
 
             yield Broker(servers, consumer, lambda: KafkaProducer(**config), topic, dead, dead_letters)
         finally:

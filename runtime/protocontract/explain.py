@@ -1,14 +1,16 @@
 """What each id that a user meets means, and what to do about it.
 
-Our rule ids are in the table below (a test checks that every id in the source is). Rules of buf.validate are explained
-from the installed validate.proto; diagnostics come from the compiler through the entry points of the group
-``protocontract.explanations``, each a mapping from id to meaning.
+Our rule ids are in the table below (a test checks that every id in the source is). The words of the vocabulary are
+explained from contract.proto, rules of buf.validate from the installed validate.proto. Diagnostics come from the
+compiler through the entry points of the group ``protocontract.explanations``, each a mapping from id to meaning.
 """
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from importlib.metadata import entry_points
 from typing import Any, Final
 
@@ -185,15 +187,87 @@ def explain(name: str) -> Explanation | None:
         meanings: Any = point.load()
         if name in meanings:
             return Explanation(name, f"diagnostic of {point.name}", meanings[name])
-    return _buf_rules().get(name)
+    return _options().get(name) or _buf_rules().get(name)
 
 
 def known_ids() -> list[str]:
     """Every id that ``explain`` knows."""
-    found = [*RULES, *_buf_rules()]
+    found = [*RULES, *_options(), *_buf_rules()]
     for point in entry_points(group=GROUP):
         found += point.load()
     return sorted(set(found))
+
+
+@cache
+def _options() -> dict[str, Explanation]:
+    """The words of the vocabulary: ``money``, ``money.scale``, ``contract.event_time``, ``level.window``."""
+    from protocontract.v1 import contract_pb2
+
+    notes = _notes()
+    found: dict[str, Explanation] = {}
+
+    def walk(message: Any, prefix: str, kind: str) -> None:
+        for field in message.fields:
+            name = f"{prefix}.{field.name}" if prefix else field.name
+            note = notes.get((message.name, field.name), "")
+            meaning = f"{note} ({_shape(field)})" if note else _shape(field)
+            found.setdefault(name, Explanation(name, kind, meaning))
+            inner = field.message_type
+            if inner is not None and inner.file == message.file and not inner.GetOptions().map_entry:
+                walk(inner, field.name, f"option of `{field.name}`")
+
+    for name, word in (
+        ("Field", ""),
+        ("Contract", "contract"),
+        ("ServiceLevel", "service_level"),
+        ("EnumValue", "value"),
+    ):
+        described = contract_pb2.DESCRIPTOR.message_types_by_name[name]
+        walk(described, word, f"option of (protocontract.v1.{word or 'field'})")
+    return found
+
+
+def _shape(field: Any) -> str:
+    """What is written for an option: ``one of STRICT, LENIENT``, ``a list of texts``, ``its options: ...``."""
+    from protocontract.wire_json import repeated
+
+    entry = field.message_type
+    if entry is not None and entry.GetOptions().map_entry:
+        return "a map"
+    if entry is not None:
+        if entry.full_name == "google.protobuf.Duration":
+            return "a duration: {seconds: 60}"
+        return f"its options: {', '.join(inner.name for inner in entry.fields)}"
+    if field.enum_type is not None:
+        values = ", ".join(value.name for value in field.enum_type.values if value.number)
+        return f"any of {values}" if repeated(field) else f"one of {values}"
+    kind = {field.CPPTYPE_STRING: "text", field.CPPTYPE_BOOL: "true or false"}.get(field.cpp_type, "number")
+    if repeated(field):
+        return f"a list of {kind}s"
+    return kind if kind == "true or false" else f"a {kind}"
+
+
+@cache
+def _notes() -> dict[tuple[str, str], str]:
+    """The comments of contract.proto, by message and field; empty where the installation has no source of it."""
+    source = resources.files("protocontract").joinpath("v1", "contract.proto")
+    if not source.is_file():
+        return {}
+    found: dict[tuple[str, str], str] = {}
+    message, comment = "", []
+    for line in source.read_text(encoding="utf-8").splitlines():
+        text = line.strip()
+        if text.startswith("//"):
+            comment.append(text.removeprefix("//").strip())
+            continue
+        opened = re.match(r"message (\w+)", text)
+        field = re.match(r"(?:optional |repeated )?[\w.<>, ]+ (\w+) = \d+[^;]*;\s*(?://\s*(.*))?$", text)
+        if opened:
+            message = opened[1]
+        elif field and not text.startswith("option "):
+            found.setdefault((message, field[1]), " ".join(comment) or field[2] or "")
+        comment = []
+    return found
 
 
 @cache

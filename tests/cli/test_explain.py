@@ -96,3 +96,34 @@ def test_error_codes_of_generated_modules(
     assert "ERR_X_AMOUNT_MONEY_AMBIGUOUS" in capsys.readouterr().out
     assert main(["explain", "0x1"]) == 2
     assert "name one with --contract" in capsys.readouterr().err
+
+
+def test_options_are_explained_by_the_vocabularys_own_comments(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a wheel, which holds contract.proto; an editable installation knows the shapes alone."""
+    from protocontract import explain as module
+
+    class Installed:
+        def joinpath(self, *parts: str) -> Path:
+            return Path(__file__).parents[2].joinpath("contracts", "protocontract", *parts)
+
+    try:
+        monkeypatch.setattr("protocontract.explain.resources.files", lambda package: Installed())
+        module._notes.cache_clear()
+        module._options.cache_clear()
+        found = {name: explain(name) for name in ("money.decimal", "text.reject", "level.window", "contract.on_breach")}
+    finally:
+        monkeypatch.undo()
+        module._notes.cache_clear()
+        module._options.cache_clear()
+    meanings = {name: "" if found_one is None else found_one.meaning for name, found_one in found.items()}
+    assert meanings["money.decimal"] == 'The decimal mark: "." or ",". The other one groups. (a text)'
+    assert meanings["text.reject"].startswith("Classes of characters that refuse the text. (any of NUL, CONTROL, ")
+    assert meanings["level.window"] == "The time over which shares are taken. (a duration: {seconds: 60})"
+    assert meanings["contract.on_breach"].endswith("(one of ALERT, HALT)")
+
+
+@pytest.mark.parametrize(
+    "name", ["money", "sensitive", "spans.text", "service_level.queue", "value.code", "tensor.dims"]
+)
+def test_every_word_of_the_vocabulary_is_known(name: str) -> None:
+    assert explain(name) is not None
