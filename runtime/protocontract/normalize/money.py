@@ -81,15 +81,18 @@ def normalizer(
     bare = bare_pattern(options)
     default, permitted, exact = options.default or "", options.allowed, options.scale != "any"
 
+    # Built as the generated __new__ of a named tuple does, without the call of a Python function.
+    make = tuple.__new__
+
     def normalize_money(value: str, currency: str | None = None) -> Money | Refusal:
         # Clean values first: one regular expression and no other work.
         if not currency:
             if bare is not None and type(value) is str and bare(value):
-                return Money(value, default)
+                return make(Money, (value, default))
         elif exact and type(value) is str:
             pattern = EXACT.get(currency)
             if pattern is not None and pattern(value) and (not permitted or currency in permitted):
-                return Money(value, currency)
+                return make(Money, (value, currency))
         return read_amount(value, currency or None, options)
 
     return normalize_money
