@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from google.protobuf import descriptor_pb2, duration_pb2, field_mask_pb2, message_factory, timestamp_pb2
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.descriptor_pool import DescriptorPool
 
+from protocontract.wire_json import repeated
 from protocontract_compiler import ir
+from protocontract_compiler.descriptors.canonical import canonical
+from protocontract_compiler.descriptors.validate_proto import validate_descriptor
 from protocontract_compiler.passes.pass_promises import add_promises
+from protocontract_compiler.passes.promise_words import rules_words
 from protocontract_compiler.passes.rule_text import parse
 
 
@@ -51,7 +59,7 @@ def ruled(source: str, *ids: str, required: bool = False, ignore: ir.Ignore = "u
         ("{int32:{gte:0}}", "0 or more"),
         ("{int32:{gt:0}}", "above 0"),
         ("{float:{lte:1.0 gte:0.0 finite:true}}", "0 to 1, finite"),
-        ("{double:{lte:-5.0 gte:5.0}}", "5 or more, or -5 or less"),
+        ("{double:{lte:-5.0 gte:5.0}}", "5 or more or -5 or less"),
         ("{repeated:{min_items:1 max_items:8 unique:true items:{string:{len:2}}}}",
          "1 to 8 items, no two equal, each 2 characters"),
         ("{map:{max_pairs:1 keys:{string:{min_len:1}} values:{int64:{in:[0,1]}}}}",
@@ -61,6 +69,11 @@ def ruled(source: str, *ids: str, required: bool = False, ignore: ir.Ignore = "u
         ("{duration:{gte:{}}}", "0s or more"),
         ("{duration:{lte:{seconds:1 nanos:500000000}}}", "1.5s or less"),
         ("{any:{in:[\"type.googleapis.com/a.B\"]}}", 'exactly "type.googleapis.com/a.B"'),
+        ("{int32:{lt:5 gt:10}}", "above 10 or below 5"),
+        ("{int32:{lt:10 gte:5}}", "5 or more, below 10"),
+        ("{duration:{lte:{seconds:9} gte:{seconds:1}}}", "1s to 9s"),
+        ("{duration:{lte:{seconds:1} gte:{seconds:9}}}", "9s or more or 1s or less"),
+        ("{timestamp:{lt:{seconds:86400} gte:{}}}", "not before 1970-01-01, before 1970-01-02"),
         ("{bool:{const:true}}", "true"),
     ],
 )  # fmt: skip
@@ -141,6 +154,68 @@ def test_rules_that_never_run_promise_nothing() -> None:
 def test_without_rule_source_the_rules_speak_for_themselves() -> None:
     rules = ir.ValueRules(checks=(check("t.even", "cel[0]", "is even"), check("", "cel_expression[0]")))
     assert promises(message("t.M", text_field("f", rules=rules)))[0].text.startswith("is even")
+
+
+def _rules_class() -> Any:
+    """FieldRules of the installed protovalidate, in a pool of its own."""
+    pool = DescriptorPool()
+    for module in (descriptor_pb2, duration_pb2, field_mask_pb2, timestamp_pb2):
+        pool.AddSerializedFile(module.DESCRIPTOR.serialized_pb)
+    pool.AddSerializedFile(validate_descriptor().SerializeToString())
+    return message_factory.GetMessageClass(pool.FindMessageTypeByName("buf.validate.FieldRules"))
+
+
+_FIELD_RULES = _rules_class()
+
+
+def _every_rule() -> Iterator[tuple[str, Any]]:
+    """Each field of each rules message, set alone: what rules_words has to find words for."""
+    for member in _FIELD_RULES.DESCRIPTOR.oneofs_by_name["type"].fields:
+        for rule in member.message_type.fields:
+            options = _FIELD_RULES()
+            _set(getattr(options, member.name), rule)
+            yield f"{member.name}.{rule.name}", options
+
+
+def _set(rules: Any, rule: FieldDescriptor) -> None:
+    value: Any
+    if rule.message_type is not None and rule.name in {"items", "keys", "values"}:
+        getattr(rules, rule.name).string.min_len = 2
+        return
+    if rule.message_type is not None:
+        found = getattr(rules, rule.name)
+        (found.add() if repeated(rule) else found).SetInParent()
+        return
+    kinds: dict[int, Any] = {FieldDescriptor.CPPTYPE_STRING: "a b", FieldDescriptor.CPPTYPE_BOOL: True}
+    value = kinds.get(rule.cpp_type, 1)
+    if rule.type == FieldDescriptor.TYPE_BYTES:
+        value = b"\x00\x12"
+    if repeated(rule):
+        getattr(rules, rule.name).append(value)
+    else:
+        setattr(rules, rule.name, value)
+
+
+# Examples constrain nothing, and `strict` only widens or narrows what well_known_regex says.
+_SILENT = ("example", "strict")
+
+
+@pytest.mark.parametrize(("name", "options"), list(_every_rule()))
+def test_every_standard_rule_has_words(name: str, options: Any) -> None:
+    words = rules_words(parse(canonical(options)), {1: "ONE"})
+    assert bool(words) != name.endswith(_SILENT), words
+    assert all(word and "{" not in word for word in words if "duration: {" not in word)
+
+
+@pytest.mark.parametrize("raw", [b"", b"\x00\x12", b"\x12\x34", b"\x1e\x50", b"\xab"])
+def test_bytes_are_shown_as_they_are(raw: bytes) -> None:
+    options = _FIELD_RULES()
+    options.bytes.const = raw
+    assert rules_words(parse(canonical(options)), {}) == [f"exactly 0x{raw.hex()}" if raw else "exactly no bytes"]
+
+
+def test_an_enum_without_a_value_left() -> None:
+    assert rules_words({"enum": {"defined_only": True, "not_in": [0]}}, {0: "A"}) == ["nothing"]
 
 
 @pytest.mark.parametrize("text", ["{", "{a}", "{a:[1}", "{a:1} x", "x"])

@@ -108,11 +108,9 @@ class _Deriving:
         except (ValueError, IndexError):
             plain = {}
         words = rules_words(plain, self._enum_names(field))
-        if not plain:
-            # No source to read the constants from: the rules' own messages, or at least their ids.
-            words = [check.message or check.rule_id or check.source for check in _checks(rules)]
-        else:
-            words += [check.message or check.rule_id or check.source for check in rules.checks if _own(check)]
+        # Rules that there are no words for, the contract's own among them, speak for themselves.
+        checks = rules.checks if not words else tuple(check for check in rules.checks if _own(check))
+        words += [check.message or check.rule_id or check.source for check in checks]
         words = list(dict.fromkeys(words))
         if words and rules.ignore == "if_zero_value":
             words[-1] += ", or empty"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -47,11 +47,11 @@ def rules_words(rules: Rules, values: Mapping[int, str]) -> list[str]:
             case "timestamp":
                 found += _moment_words(part)
             case "duration":
-                found += _bounds({name: _seconds(value) for name, value in part.items()})
+                found += _duration_words(part)
             case "any":
-                found += _choice_words(part, _quoted)
+                found += _choice_words(part, _quoted, _quoted)
             case "field_mask":
-                found += ["paths that the rules allow"]
+                found += _mask_words(part)
             case "bool":
                 found += [str(part["const"]).lower()] if "const" in part else []
             case _:
@@ -125,12 +125,15 @@ def relation_words(relation: ir.Relation) -> list[str]:
 
 
 def either(words: Iterable[object], last: str = "or") -> str:
-    """``A``, ``A or B``, ``A, B or C``."""
+    """``A``, ``A or B``, ``A, B or C``; ``nothing`` for no word."""
     listed = [str(word) for word in words]
+    if not listed:
+        return "nothing"
     return listed[0] if len(listed) == 1 else f"{', '.join(listed[:-1])} {last} {listed[-1]}"
 
 
 def _text_words(rules: Rules, unit: str) -> list[str]:
+    quoted = _hex if unit == "byte" else _quoted
     found = [words for name, words in _FORMATS.items() if rules.get(name)]
     if rules.get("well_known_regex"):
         found.append("an HTTP header name" if "NAME" in str(rules["well_known_regex"]) else "an HTTP header value")
@@ -144,14 +147,16 @@ def _text_words(rules: Rules, unit: str) -> list[str]:
     for name, words in (("prefix", "starting with"), ("suffix", "ending with"), ("contains", "with"),
                         ("not_contains", "without")):  # fmt: skip
         if name in rules:
-            found.append(f"{words} {_quoted(rules[name])}")
-    return found + _choice_words(rules, str if unit == "character" else _quoted)
+            found.append(f"{words} {quoted(rules[name])}")
+    if unit == "byte":
+        return found + _choice_words(rules, _hex, _hex)
+    return found + _choice_words(rules, str, _quoted)
 
 
-def _choice_words(rules: Rules, show: Any) -> list[str]:
+def _choice_words(rules: Rules, show: Callable[[Any], str], constant: Callable[[Any], str]) -> list[str]:
     found: list[str] = []
     if "const" in rules:
-        found.append(f"exactly {_quoted(rules['const'])}")
+        found.append(f"exactly {constant(rules['const'])}")
     if rules.get("in"):
         found.append(_one_of([show(value) for value in rules["in"]]))
     if rules.get("not_in"):
@@ -189,11 +194,9 @@ def _map_words(rules: Rules, values: Mapping[int, str]) -> list[str]:
 
 
 def _moment_words(rules: Rules) -> list[str]:
-    found: list[str] = []
-    for name, words in (("gt", "after"), ("gte", "not before"), ("lt", "before"), ("lte", "not after"),
-                        ("const", "exactly")):  # fmt: skip
-        if name in rules:
-            found.append(f"{words} {_moment(rules[name])}")
+    found = _between(rules, ("after", "not before", "before", "not after"), _moment, _nanos)
+    if "const" in rules:
+        found.append(f"exactly {_moment(rules['const'])}")
     if rules.get("lt_now"):
         found.append("in the past")
     if rules.get("gt_now"):
@@ -203,28 +206,48 @@ def _moment_words(rules: Rules) -> list[str]:
     return found
 
 
+def _duration_words(rules: Rules) -> list[str]:
+    found = _between(rules, ("above", "{} or more", "below", "{} or less"), _seconds, _nanos)
+    return found + _choice_words(rules, _seconds, _seconds)
+
+
+def _mask_words(rules: Rules) -> list[str]:
+    found: list[str] = []
+    if "const" in rules:
+        found.append(f"exactly the paths {either(rules['const'].get('paths', ()), 'and')}")
+    if rules.get("in"):
+        found.append(f"paths within {either(rules['in'])}")
+    if rules.get("not_in"):
+        found.append(f"no path within {either(rules['not_in'])}")
+    return found
+
+
 def _bounds(rules: Rules) -> list[str]:
     """Phrases for numbers: ``0 to 1``, ``above 0``, ``-90 or more``."""
-    found: list[str] = []
-    low, high = rules.get("gte"), rules.get("lte")
-    above, below = rules.get("gt"), rules.get("lt")
-    if low is not None and high is not None:
-        if _order(low) <= _order(high):
-            found.append(f"{_number(low)} to {_number(high)}")
-        else:
-            found.append(f"{_number(low)} or more, or {_number(high)} or less")
-    else:
-        if above is not None:
-            found.append(f"above {_number(above)}")
-        if low is not None:
-            found.append(f"{_number(low)} or more")
-        if below is not None:
-            found.append(f"below {_number(below)}")
-        if high is not None:
-            found.append(f"{_number(high)} or less")
+    found = _between(rules, ("above", "{} or more", "below", "{} or less"), _number, _order)
     if rules.get("finite"):
         found.append("finite")
-    return found + _choice_words(rules, _number)
+    return found + _choice_words(rules, _number, _number)
+
+
+def _between(
+    rules: Rules, words: tuple[str, str, str, str], show: Callable[[Any], str], order: Callable[[Any], float]
+) -> list[str]:
+    """Phrases for gt, gte, lt and lte. Where the lower bound is above the upper one, a value is outside of both."""
+    said = [
+        word.format(show(rules[name])) if "{}" in word else f"{word} {show(rules[name])}"
+        for name, word in zip(("gt", "gte", "lt", "lte"), words, strict=True)
+        if name in rules
+    ]
+    low = rules.get("gte", rules.get("gt"))
+    high = rules.get("lte", rules.get("lt"))
+    if low is None or high is None:
+        return said
+    if order(low) > order(high):
+        return [" or ".join(said)]
+    if "gte" in rules and "lte" in rules and "{}" in words[1]:
+        return [f"{show(low)} to {show(high)}"]
+    return said
 
 
 def _sequence_words(options: Rules) -> list[str]:
@@ -269,6 +292,11 @@ def _quoted(value: Any) -> str:
     return f'"{value}"' if isinstance(value, str) else _number(value)
 
 
+def _hex(value: Any) -> str:
+    """Bytes, of which the canonical text has the hexadecimal digits."""
+    return f"0x{value}" if value != "" else "no bytes"
+
+
 def _number(value: Any) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
@@ -279,12 +307,14 @@ def _order(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else 0.0
 
 
-def _seconds(value: Any) -> Any:
-    """A Duration as ``300s``; anything else as it is."""
-    if not isinstance(value, Mapping):
-        return [_seconds(item) for item in value] if isinstance(value, list) else value
-    whole = int(value.get("seconds", 0)) * 10**9 + int(value.get("nanos", 0))
-    return f"{_number(whole / 10**9)}s"
+def _nanos(value: Any) -> float:
+    """A Timestamp's or Duration's nanoseconds, as an order among them."""
+    return int(value.get("seconds", 0)) * 10**9 + int(value.get("nanos", 0)) if isinstance(value, Mapping) else 0
+
+
+def _seconds(value: Any) -> str:
+    """A Duration as ``300s``."""
+    return f"{_number(_nanos(value) / 10**9)}s"
 
 
 def _moment(value: Plain) -> str:

@@ -82,13 +82,16 @@ def _skip_definition(text: str, at: int) -> int:
 
 
 def _word(word: str) -> Plain:
+    """A bare word. Numbers are printed shortest-exact: what would print differently is none, but a name or bytes."""
     if word in {"true", "false"}:
         return word == "true"
-    try:
-        return int(word)
-    except ValueError:
-        pass
-    try:
-        return float(word)
-    except ValueError:
-        return "" if word == "''" else word
+    if word == "''":
+        return ""
+    for kind in (int, float):
+        try:
+            number = kind(word)
+        except ValueError:
+            continue
+        if repr(number) == word:
+            return number
+    return word
