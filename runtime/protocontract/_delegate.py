@@ -76,13 +76,12 @@ def _converted(violation: Any, contract: str, hidden: frozenset[str]) -> Violati
 
 
 def _element(element: Any) -> FieldElement:
-    return FieldElement(
-        element.field_number or 0,
-        element.field_name or "",
-        int(element.field_type or 0),
-        int(element.key_type or 0),
-        int(element.value_type or 0),
-    )
+    # An unset enum reads as its first value, which is a type: what is not there must be asked for.
+    types = [int(getattr(element, name)) if element.has_field(name) else 0 for name in _TYPES]
+    return FieldElement(element.field_number or 0, element.field_name or "", *types)
+
+
+_TYPES = ("field_type", "key_type", "value_type")
 
 
 def _rule_step(element: Any) -> str | FieldElement:

@@ -50,7 +50,10 @@ def _path(path: Any) -> str:
         return ""
     steps = []
     for element in path.elements:
-        types = f"{int(element.field_type or 0)}:{int(element.key_type or 0)}:{int(element.value_type or 0)}"
+        types = ":".join(
+            str(int(getattr(element, name))) if element.has_field(name) else ""
+            for name in ("field_type", "key_type", "value_type")
+        )
         subscript = "" if element.subscript is None else f"[{element.subscript.field}={element.subscript.value!r}]"
         steps.append(f"{element.field_name}#{element.field_number or 0}:{types}{subscript}")
     return ".".join(steps)

@@ -29,7 +29,8 @@ BYTES = [b"", b"a", b"\x00\xff", b"x" * 1536, b"\x00" * 1536]
 _Type = FieldDescriptor
 
 
-def _pool(field: FieldDescriptor) -> Sequence[Any]:
+def pool(field: FieldDescriptor) -> Sequence[Any]:
+    """Values of a scalar or enum field's type that sit on the edges of rules."""
     match field.type:
         case _Type.TYPE_STRING:
             return STRINGS
@@ -55,11 +56,13 @@ def _pool(field: FieldDescriptor) -> Sequence[Any]:
     raise AssertionError(field.type)
 
 
-def _repeated(field: FieldDescriptor) -> bool:
+def is_repeated(field: FieldDescriptor) -> bool:
+    """Whether the field is a list or a map."""
     return bool(field.is_repeated) if hasattr(field, "is_repeated") else field.label == _Type.LABEL_REPEATED
 
 
-def _is_map(field: FieldDescriptor) -> bool:
+def is_map(field: FieldDescriptor) -> bool:
+    """Whether the field is a map."""
     return field.message_type is not None and field.message_type.GetOptions().map_entry
 
 
@@ -81,16 +84,16 @@ def messages(draw: st.DrawFn, message_type: type[M], *, depth: int = 4, valid: M
 
 
 def _fill(draw: st.DrawFn, message: Message, field: FieldDescriptor, depth: int, valid: Message | None) -> None:
-    if _is_map(field):
+    if is_map(field):
         entries = getattr(message, field.name)
         key_field, value_field = (field.message_type.fields_by_name[name] for name in ("key", "value"))
-        for key in draw(st.lists(st.sampled_from(_pool(key_field)), max_size=3)):
+        for key in draw(st.lists(st.sampled_from(pool(key_field)), max_size=3)):
             if value_field.message_type is None:
-                entries[key] = draw(st.sampled_from(_pool(value_field)))
+                entries[key] = draw(st.sampled_from(pool(value_field)))
             else:
                 entries[key].SetInParent()
                 _fill_message(draw, entries[key], depth)
-    elif _repeated(field):
+    elif is_repeated(field):
         _fill_list(draw, message, field, depth, valid)
     elif field.message_type is not None:
         if depth:
@@ -98,13 +101,13 @@ def _fill(draw: st.DrawFn, message: Message, field: FieldDescriptor, depth: int,
             part.SetInParent()
             _fill_message(draw, part, depth)
     else:
-        setattr(message, field.name, draw(st.sampled_from(_pool(field))))
+        setattr(message, field.name, draw(st.sampled_from(pool(field))))
 
 
 def _fill_list(draw: st.DrawFn, message: Message, field: FieldDescriptor, depth: int, valid: Message | None) -> None:
     values = getattr(message, field.name)
     if field.message_type is None:
-        values.extend(draw(st.lists(st.sampled_from(_pool(field)), max_size=5)))
+        values.extend(draw(st.lists(st.sampled_from(pool(field)), max_size=5)))
         return
     given = list(getattr(valid, field.name)) if valid is not None else []
     for _ in range(draw(st.integers(0, 3)) if depth else 0):

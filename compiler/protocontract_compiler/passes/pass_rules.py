@@ -6,7 +6,7 @@ rule is written down a second time. What protovalidate's engine decides without 
 ignore, enum.defined_only, any.in, any.not_in, items, keys, values, and the oneofs.
 
 Order (probed against protovalidate 2.1): of a message cel_expression, cel, message.oneof, oneof.required; of a value
-cel_expression, cel, the native rule of an enum, standard rules as the rules message declares them, then predefined
+cel_expression, cel, standard rules as the rules message declares them (native ones in their places), then predefined
 rules by extension number.
 """
 
@@ -21,6 +21,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from protocontract_compiler import ir
+from protocontract_compiler.cel.checks import as_check
 from protocontract_compiler.cel.compiler import (
     CelCompiler,
     CelError,
@@ -194,8 +195,7 @@ class Lowering:
                 return ir.ValueRules(source.required, ignore, place=place, rule_prefix=prefix)
             rules = getattr(source, member)
             path = f"{prefix}{member}"
-            checks.extend(self._native_checks(rules, member, field, element, path, where))
-            checks.extend(self._standard_checks(rules, this, path, where))
+            checks.extend(self._standard_checks(rules, this, field, element, path, where))
             for name, part in (("items", "item"), ("keys", "key"), ("values", "value")):
                 if name in rules.DESCRIPTOR.fields_by_name and rules.HasField(name):
                     nested[name] = self._value_rules(
@@ -243,37 +243,41 @@ class Lowering:
             for check in self._compiled(rule, this, where.of(path), None, None):
                 yield check if where.is_message else replace(check, rule_path=path)
 
-    def _native_checks(
-        self, rules: Message, member: str, field: ir.Field, element: Element, path: str, where: _Where
-    ) -> Iterator[ir.Check]:
-        source: Any = rules
-        if member == "enum" and source.defined_only:
-            enum = _element_field(field, element).enum
-            numbers = tuple(sorted({value.number for value in self._schema.enums[str(enum)].values}))
-            rule_path = f"{path}.defined_only"
-            yield _native("enum_defined_only", "enum.defined_only", rule_path, numbers, where.of(rule_path))
-        if member == "any":
-            for name in ("in", "not_in"):
-                urls = tuple(getattr(source, name))
-                if urls:
-                    kind: Literal["any_in", "any_not_in"] = "any_in" if name == "in" else "any_not_in"
-                    yield _native(kind, f"any.{name}", f"{path}.{name}", urls, where.of(f"{path}.{name}"))
+    def _native_check(
+        self, rules: Any, rule: str, field: ir.Field, element: Element, rule_path: str, place: ir.Place
+    ) -> ir.Check | None:
+        """The check of a rule that has no CEL in validate.proto, because protovalidate's engine decides it."""
+        match rules.DESCRIPTOR.name, rule:
+            case "EnumRules", "defined_only" if rules.defined_only:
+                enum = self._schema.enums[str(_element_field(field, element).enum)]
+                numbers = tuple(sorted({value.number for value in enum.values}))
+                return _native("enum_defined_only", "enum.defined_only", rule_path, numbers, place)
+            case "AnyRules", "in":
+                return _native("any_in", "any.in", rule_path, tuple(getattr(rules, "in")), place)
+            case "AnyRules", "not_in":
+                return _native("any_not_in", "any.not_in", rule_path, tuple(rules.not_in), place)
+        return None
 
-    def _standard_checks(self, rules: Message, this: ThisType, path: str, where: _Where) -> Iterator[ir.Check]:
+    def _standard_checks(
+        self, rules: Message, this: ThisType, field: ir.Field, element: Element, path: str, where: _Where
+    ) -> Iterator[ir.Check]:
         """The rules of a rules message that are set, as declared; then predefined ones by extension number."""
         listed: dict[int, Any] = {field.number: field for field, _ in rules.ListFields()}
         declared: list[Any] = [field for field in rules.DESCRIPTOR.fields if field.number in listed]
         extensions = sorted((field for field in listed.values() if field.is_extension), key=lambda field: field.number)
-        for field in [*declared, *extensions]:
-            predefined: Any = self._options.predefined(field)
+        for known in [*declared, *extensions]:
+            rule_path = path if known.is_extension else f"{path}.{known.name}"
+            native = self._native_check(rules, known.name, field, element, rule_path, where.of(rule_path))
+            if native is not None:
+                yield native
+            predefined: Any = self._options.predefined(known)
             if predefined is None:
                 continue
             try:
-                value = constant_of_field(rules, field)
+                value = constant_of_field(rules, known)
             except Untranslatable:
                 value = None  # a message, which validate.proto's CEL reads through `rules`, field by field
-            extension = ir.PathElement(field.number, f"[{field.full_name}]", field.type) if field.is_extension else None
-            rule_path = path if field.is_extension else f"{path}.{field.name}"
+            extension = ir.PathElement(known.number, f"[{known.full_name}]", known.type) if known.is_extension else None
             for cel in predefined.cel:
                 rule = _Source(cel.id, cel.message, cel.expression)
                 for check in self._compiled(rule, this, where.of(rule_path), rules, value):
@@ -302,7 +306,8 @@ class Lowering:
                 )  # fmt: skip
             self._delegated = self._delegated or f"{name}: {reason.reason}"
             return
-        if program.constant is True or program.constant == "":
+        reduced = as_check(program)
+        if reduced is not None and not reduced.branches:
             return  # holds for every value
         message = rule.message or (f'"{rule.expression}" returned false' if program.result == "bool" else "")
         yield ir.Check(
