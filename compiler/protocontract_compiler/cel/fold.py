@@ -19,6 +19,7 @@ _INLINE: Final[dict[str, Callable[..., Any]]] = {
     "double_of_int": float,
     "ends_with": lambda text, suffix: text.endswith(suffix),
     "int_of_bool": int,
+    "is_nan": lambda value: value != value,
     "mul_double": operator.mul,
     "neg_double": operator.neg,
     "reverse": lambda text: text[::-1],
