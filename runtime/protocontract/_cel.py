@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final, NoReturn, TypeVar
 
-from protocontract._cel_error import CelRuntimeError
+from protocontract._cel_error import CelAbortError, CelRuntimeError
 from protocontract._cel_text import (
     cel_char_at,
     cel_double_of_string,
@@ -296,6 +296,8 @@ def cel_and(*operands: Callable[[], bool]) -> bool:
         try:
             if not operand():
                 return False
+        except CelAbortError:
+            raise
         except CelRuntimeError as raised:
             error = error or raised
     if error is not None:
@@ -310,11 +312,21 @@ def cel_or(*operands: Callable[[], bool]) -> bool:
         try:
             if operand():
                 return True
+        except CelAbortError:
+            raise
         except CelRuntimeError as raised:
             error = error or raised
     if error is not None:
         raise error
     return False
+
+
+def cel_abort(operand: Callable[[], T]) -> T:
+    """The subject of ``matches``: protovalidate's engine ends the rule if it fails, whatever else would decide."""
+    try:
+        return operand()
+    except CelRuntimeError as error:
+        raise CelAbortError(*error.args) from error
 
 
 def cel_all(items: Iterable[T], predicate: Callable[[T], bool]) -> bool:
@@ -324,6 +336,8 @@ def cel_all(items: Iterable[T], predicate: Callable[[T], bool]) -> bool:
         try:
             if not predicate(item):
                 return False
+        except CelAbortError:
+            raise
         except CelRuntimeError as raised:
             error = error or raised
     if error is not None:
@@ -338,6 +352,8 @@ def cel_exists(items: Iterable[T], predicate: Callable[[T], bool]) -> bool:
         try:
             if predicate(item):
                 return True
+        except CelAbortError:
+            raise
         except CelRuntimeError as raised:
             error = error or raised
     if error is not None:
@@ -346,7 +362,9 @@ def cel_exists(items: Iterable[T], predicate: Callable[[T], bool]) -> bool:
 
 
 __all__ = [
+    "CelAbortError",
     "CelRuntimeError",
+    "cel_abort",
     "cel_add_duration",
     "cel_add_duration_timestamp",
     "cel_add_int",

@@ -344,6 +344,10 @@ has(this.du) && this.b
 this.du > duration('5s') || this.b
 size(this.md) > 1
 this.md.all(k, k != '')
+this.s.substring(this.i).matches('^a+$') || this.b
+this.b || this.s.substring(this.i).matches('^a+$')
+this.ws.matches('a') || this.l == this.l
+this.rs.exists(x, x.charAt(this.i).matches('a') || x == 'a')
 dyn(this.l) < 5.0
 dyn(this.s) == 'a'
 type(this.l) == int

@@ -15,8 +15,8 @@ from protocontract_compiler.cel import values
 from protocontract_compiler.cel.checked import Tree
 from protocontract_compiler.cel.environment import Checker, Declaration
 from protocontract_compiler.cel.errors import CelError, Untranslatable
-from protocontract_compiler.cel.translate import Binding, MessageConstant, Translator
-from protocontract_compiler.cel.values import constant_of_field
+from protocontract_compiler.cel.translate import Binding, Translator
+from protocontract_compiler.cel.values import Constant, MessageConstant, constant_of_field
 from protocontract_compiler.ir_cel import (
     TIMESTAMP,
     Expr,
@@ -33,8 +33,6 @@ from protocontract_compiler.ir_cel import (
 )
 
 Element = Choice["field", "item", "key", "value"]
-Constant = Literal
-
 _FIELD_OPTIONS: Final = "google.protobuf.FieldOptions"
 
 
@@ -93,7 +91,7 @@ class CelCompiler:
         frozen = None if rules is None else rules.SerializeToString(deterministic=True)
         if standard is None:
             standard = rules is not None and source in self._standard_sources(rules)
-        key = (source, this, None if rules is None else rules.DESCRIPTOR.full_name, frozen, rule, standard)
+        key = (source, this, None if rules is None else rules.DESCRIPTOR.full_name, frozen, _frozen(rule), standard)
         program = self._programs.get(key)
         if program is None:
             program = self._programs[key] = self._compile(source, this, rules, rule, standard)
@@ -120,7 +118,7 @@ class CelCompiler:
         declaration = Declaration(
             this.type,
             "" if rules is None else rules.DESCRIPTOR.full_name,
-            None if rule is None else Type(rule.type.kind, rule.type.args, rule.type.message),
+            _type_of(rule),
         )
         tree = self._tree(source, declaration)
         variables: dict[str, Binding] = {"now": Var(TIMESTAMP, "now")}
@@ -143,6 +141,20 @@ class CelCompiler:
         if isinstance(tree, Exception):
             raise tree
         return tree
+
+
+def _type_of(rule: Constant | None) -> Type | None:
+    if rule is None:
+        return None
+    if isinstance(rule, MessageConstant):
+        return Type("message", message=rule.message.DESCRIPTOR.full_name)
+    return Type(rule.type.kind, rule.type.args, rule.type.message)
+
+
+def _frozen(rule: Constant | None) -> object:
+    if isinstance(rule, MessageConstant):
+        return rule.message.DESCRIPTOR.full_name, rule.message.SerializeToString(deterministic=True)
+    return rule
 
 
 def _program(source: str, expr: Expr) -> Program:

@@ -9,12 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from google.protobuf import descriptor_pool, message_factory
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
-from google.protobuf.message import Message
 
 from protocontract_compiler.cel import build, macros, values
 from protocontract_compiler.cel.checked import Node, Tree
@@ -22,6 +20,7 @@ from protocontract_compiler.cel.errors import CelError, Untranslatable
 from protocontract_compiler.cel.format import format_call
 from protocontract_compiler.cel.overloads import TIMESTAMP_PARTS
 from protocontract_compiler.cel.regex import check_pattern
+from protocontract_compiler.cel.values import MessageConstant
 from protocontract_compiler.cel.zones import check_zone
 from protocontract_compiler.ir_cel import (
     BOOL,
@@ -50,14 +49,6 @@ from protocontract_compiler.ir_cel import (
     list_of,
     map_of,
 )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class MessageConstant:
-    """A message whose fields are constants: ``rules``."""
-
-    message: Message
-
 
 Binding: TypeAlias = Expr | MessageConstant
 
@@ -190,7 +181,7 @@ class Translator:
     def _field(self, operand: Binding, name: str, node: Node) -> Binding:
         if isinstance(operand, MessageConstant):
             field = self._find(_descriptor_of(operand.message), name, node)
-            return constant_of(operand.message, field)
+            return values.constant_of_field(operand.message, field)
         if operand.type.kind == "map" and operand.type.args[0] == STRING:
             return build.index(operand, Literal(STRING, name))
         descriptor = self._descriptor(operand)
@@ -417,13 +408,3 @@ def _descriptor_of(message: Any) -> Descriptor:
     """A message's descriptor (the stubs have two classes of that name)."""
     descriptor: Descriptor = message.DESCRIPTOR
     return descriptor
-
-
-def constant_of(message: Message, field: FieldDescriptor) -> Binding:
-    """A field of a constant message: a literal, or again a constant message."""
-    type_ = values.field_type(field)
-    if type_.kind == "message" and not values.is_repeated(field):
-        return MessageConstant(getattr(message, field.name))
-    if type_ == Type("dyn"):
-        raise Untranslatable("a constant whose type is known at run time only (dyn)")
-    return values.constant_of_field(message, field)

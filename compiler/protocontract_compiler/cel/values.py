@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
@@ -170,13 +171,28 @@ def plain(value: Any, type_: Type) -> Value:
     raise Untranslatable(f"a constant of message type {value.DESCRIPTOR.full_name}")
 
 
-def constant_of_field(message: Message, field: FieldDescriptor) -> Literal:
-    """The value of a field of an options message as a constant.
+@dataclass(frozen=True, slots=True, eq=False)
+class MessageConstant:
+    """A message whose fields are constants: ``rules``, or a rule whose value is a message."""
 
-    Raises ``Untranslatable`` for a message that is not a timestamp, a duration or a wrapper.
+    message: Message
+
+
+Constant: TypeAlias = Literal | MessageConstant
+
+
+def constant_of_field(message: Message, field: FieldDescriptor) -> Constant:
+    """The value of a field, or of an extension, of an options message as a constant.
+
+    Raises ``Untranslatable`` for repeated messages other than timestamps, durations and wrappers, and for messages
+    whose CEL type is known at run time only.
     """
     type_ = field_type(field)
     stored: Any = _read(message, field)
+    if type_.kind == "message":
+        return MessageConstant(stored)
+    if type_ == DYN:
+        raise Untranslatable("a constant whose type is known at run time only (dyn)")
     if type_.kind == "map":
         key, value = type_.args
         return Literal(type_, tuple((plain(k, key), plain(stored[k], value)) for k in sorted(stored)))

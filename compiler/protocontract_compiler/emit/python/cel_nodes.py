@@ -434,7 +434,10 @@ class Emitter:
             raise ValueError("a regular expression that is not constant cannot be emitted")
         plan = compile_pattern(pattern.value)
         matcher = self._scope.constant(f"{plan.engine}.compile({source.string(plan.source)}).{plan.method}", "matches")
-        return source.call(matcher, self.expr(text))
+        subject = self.expr(text)
+        if can_raise(text):
+            subject = self._helper("abort", Code(f"lambda: {subject.text}", source.LAMBDA))
+        return source.call(matcher, subject)
 
     def _op_int_of_bool(self, expr: Call) -> Code:
         return source.call("int", self.expr(expr.args[0]))
