@@ -142,8 +142,9 @@ def memory(contract: Contract[Any]) -> Iterator[Broker]:
 @contextmanager
 def real_broker(contract: Contract[Any], servers: str) -> Iterator[Broker]:
     """Topics of this run's own on a broker; they are deleted in the end."""
-    from kafka import KafkaConsumer, KafkaProducer, TopicPartition
+    from kafka import KafkaConsumer, KafkaProducer
     from kafka.admin import KafkaAdminClient, NewTopic
+    from kafka.structs import TopicPartition
 
     run_id = uuid.uuid4().hex[:8]
     topic, dead = f"{contract.topic}.demo-{run_id}", f"{contract.dead_letter_topic}.demo-{run_id}"
@@ -164,7 +165,7 @@ def real_broker(contract: Contract[Any], servers: str) -> Iterator[Broker]:
                     reader.assign(partitions)
                     reader.seek_to_beginning(*partitions)
                     ends = reader.end_offsets(partitions)
-                    while any(reader.position(partition) < ends[partition] for partition in partitions):
+                    while any((reader.position(partition) or 0) < ends[partition] for partition in partitions):
                         for letters in reader.poll(timeout_ms=1_000).values():
                             yield from letters
                 finally:

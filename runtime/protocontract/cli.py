@@ -110,7 +110,7 @@ def _help() -> str:
         lines.append(f"  {name:<12} {_summary(point)}")
     lines += [
         "",
-        "protocontract COMMAND --help says more; protocontract explain ID explains a rule id, an error code or a diagnostic",
+        "protocontract COMMAND --help says more; protocontract explain ID says what an id or an error code means",
         "exit codes: 0 kept, 1 broken, 2 could not check, 130 interrupted",
     ]
     return "\n".join(lines)

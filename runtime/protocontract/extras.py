@@ -6,7 +6,7 @@ from typing import Final
 
 from protocontract.violations import MissingExtra
 
-# Top-level module -> (distribution on PyPI, extra of ours). A module that is missing cannot be asked where it came from.
+# Top-level module -> (distribution on PyPI, extra of ours): a missing module cannot be asked where it comes from.
 _PROVIDERS: Final[dict[str, tuple[str, str]]] = {
     "kafka": ("kafka-python", "kafka"),
     "grpc_tools": ("grpcio-tools", "compiler"),
