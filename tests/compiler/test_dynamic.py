@@ -114,7 +114,7 @@ def test_a_path_that_is_not_there(tmp_path: Path) -> None:
 def test_tracebacks_show_generated_lines(files: FileDescriptorSet) -> None:
     contract = protocontract_compiler.compile(files)["acme.finance.v1.Transaction"]
     try:
-        contract.validate(object())  # type: ignore[arg-type]
+        contract.validate(object())
     except Exception:
         shown = traceback.format_exc()
         assert "transaction_contract compiled in memory" in shown

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from google.protobuf import descriptor_pool
-from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+from google.protobuf.descriptor_pb2 import Edition, FileDescriptorProto, FileDescriptorSet
 from grpc_tools import protoc as grpc_protoc
 
 from protocontract_compiler.descriptors import load, validate_proto
@@ -107,6 +107,6 @@ def test_a_foreign_validate_proto_in_a_request_is_refused() -> None:
 
 def test_editions_and_groups_are_not_printed() -> None:
     pool = descriptor_pool.DescriptorPool()
-    file = FileDescriptorProto(name="x.proto", syntax="editions", edition=1000)
+    file = FileDescriptorProto(name="x.proto", syntax="editions", edition=Edition.EDITION_2023)
     with pytest.raises(ValueError, match="only proto2 and proto3"):
         print_proto(file, pool)
