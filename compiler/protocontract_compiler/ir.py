@@ -400,9 +400,4 @@ class Schema:
 
     def requested_messages(self) -> list[Message]:
         """Messages of the files to generate, in order of declaration."""
-        return [
-            self.messages[name]
-            for file in self.files.values()
-            if file.requested
-            for name in file.messages
-        ]
+        return [self.messages[name] for file in self.files.values() if file.requested for name in file.messages]

@@ -25,10 +25,13 @@ class Writer:
 
     @contextmanager
     def block(self, head: str) -> Iterator[None]:
-        """A line that opens a block (``if x:``), and the block."""
+        """A line that opens a block (``if x:``), and the block. Python wants something in it: `pass`, at least."""
         self.line(head)
+        start = self.size
         with self.indented():
             yield
+            if self.size == start and head.endswith(":"):
+                self.line("pass")
 
     @contextmanager
     def indented(self) -> Iterator[None]:

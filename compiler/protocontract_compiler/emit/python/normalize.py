@@ -111,8 +111,8 @@ class Normalizers(Walkers):
                     writer.line(call)
             case "instant" if field.type in ir.INTEGER_TYPES:
                 # A number stays a number in its declared unit: only its range is judged.
-                with self._accepted(f"{bound}({value.name})", site, value, result, writer):
-                    writer.line("pass")
+                writer.line(f"{result} = {bound}({value.name})")
+                self._refuse(site, value, result, writer)
             case "quantity":
                 self._quantity(message, field, bound, site, value, result, writer, names)
             case "text":

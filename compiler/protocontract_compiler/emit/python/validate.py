@@ -51,7 +51,15 @@ def has_rules(message: ir.Message) -> bool:
         or message.rules.checks
         or message.rules.oneofs
         or any(oneof.required for oneof in message.oneofs)
-        or any(field.rules is not None for field in message.fields)
+        or any(_has_rule(field.rules) for field in message.fields)
+    )
+
+
+def _has_rule(rules: ir.ValueRules | None) -> bool:
+    if rules is None or rules.ignore == "always":
+        return False
+    return bool(
+        rules.required or rules.checks or any(_has_rule(part) for part in (rules.items, rules.keys, rules.values))
     )
 
 
@@ -295,10 +303,7 @@ class _Function:
                 self._required(rules, field, spot, values)
             if rules.checks or rules.items or rules.keys or rules.values or field.is_message:
                 with self._block("else:"):
-                    mark = self._writer.size
                     yield
-                    if self._writer.size == mark:
-                        self._writer.line("pass")
             else:
                 yield
         elif rules.ignore == "if_zero_value" and rules.checks:
@@ -309,12 +314,14 @@ class _Function:
 
     @contextmanager
     def _unless_zero(self, rules: ir.ValueRules, field: ir.Field, value: str) -> Iterator[None]:
-        """The rules of an element, unless they do not apply to zero values. Messages are never zero here."""
+        """The rules of an element, unless they do not apply to zero values. Messages are never zero here.
+
+        An element has no presence on the wire, so -0.0 is zero here (probed), as it is not for a field.
+        """
         if rules.ignore != "if_zero_value" or field.type in ir.MESSAGE_TYPES:
             yield
             return
-        zero = f"{self._rt('is_zero')}({value})"
-        with self._block(f"if not {zero}:" if field.type in ir.FLOAT_TYPES else f"if {value}:"):
+        with self._block(f"if {value}:"):
             yield
 
     # -- values
