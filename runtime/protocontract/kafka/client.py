@@ -5,6 +5,7 @@ The guard is written against the small protocols below, which ``protocontract.ka
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -179,6 +180,15 @@ def producer_factory(config: Mapping[str, Any]) -> ProducerFactory:
     return build
 
 
+def answer_within(config: Mapping[str, Any] | ProducerFactory | None) -> float:
+    """Seconds after which a producer must have answered a send: its delivery timeout, and a margin."""
+    if callable(config):
+        # kafka-python's own default is 120 s.
+        return 150.0
+    merged = {**PRODUCER_DEFAULTS, **(config or {})}
+    return float(merged["delivery_timeout_ms"]) / 1000 + 15.0
+
+
 def consumer_connection(config: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a consumer's configuration with which a producer reaches the same cluster."""
     return {
@@ -189,18 +199,49 @@ def consumer_connection(config: Mapping[str, Any]) -> dict[str, Any]:
 
 
 class _NoPayloads(logging.Filter):
-    """kafka-python logs key, value and headers of every record it sends at DEBUG."""
+    """kafka-python logs whole records and requests at DEBUG: keys, values, headers."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        return not (record.levelno == logging.DEBUG and "Sending (key=" in str(record.msg))
+        return record.levelno > logging.DEBUG or not _carries_payload(record.args, 4)
+
+
+def _carries_payload(value: object, depth: int) -> bool:
+    """Whether a log argument holds bytes, or a request or response that can hold records."""
+    if isinstance(value, bytes | bytearray | memoryview):
+        return True
+    if isinstance(value, Mapping):
+        return depth > 0 and any(_carries_payload(item, depth - 1) for pair in value.items() for item in pair)
+    if isinstance(value, list | tuple | set | frozenset):
+        return depth > 0 and any(_carries_payload(item, depth - 1) for item in value)
+    name = type(value).__name__
+    return name.startswith(("Produce", "Fetch", "ConsumerRecord")) and not name.startswith("Producer")
 
 
 _NO_PAYLOADS: Final = _NoPayloads()
 
 
 def keep_payloads_out_of_logs() -> None:
-    """Silence the one line in which kafka-python writes payloads to its log. Repeating it changes nothing."""
-    logging.getLogger("kafka.producer.kafka").addFilter(_NO_PAYLOADS)
+    """Silence the DEBUG lines in which kafka-python writes payloads to its log. Repeating it changes nothing."""
+    for name in list(logging.Logger.manager.loggerDict):
+        if name.startswith("kafka."):
+            logging.getLogger(name).addFilter(_NO_PAYLOADS)
+
+
+def close_producer(producer: Producer, timeout: float) -> str | None:
+    """Close a producer within ``timeout`` seconds, whatever it still holds. Returns the class of an error, or None."""
+    try:
+        producer.close(timeout=timeout)
+    except Exception as error:
+        # A producer of kafka-python that cannot flush in time leaves close() half way: its thread goes on, and its
+        # finalizer complains at exit. There is no public way to end it.
+        sender = getattr(producer, "_sender", None)
+        if hasattr(sender, "force_close"):
+            sender.force_close()
+            sender.join(1.0)
+            with contextlib.suppress(Exception):
+                producer.close(timeout=1.0)
+        return type(error).__name__
+    return None
 
 
 # ----------------------------------------------------------------------------------------------------------------------

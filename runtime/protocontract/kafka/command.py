@@ -79,13 +79,14 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
     except GuardError:
         consumer.close(autocommit=False)
         raise
-    forward = Forward(guard, options.sink, client.producer_factory(config), encoding=options.sink_encoding)
+    forward = Forward(guard, options.sink, client.producer_factory(config), encoding=options.sink_encoding,
+                      acknowledge_within=client.answer_within(config))
     progress = _Progress(guard, f"{options.source} -> {options.sink}", sys.stderr)
     guard._tick = progress.tick
     interrupted = False
     with _signals(guard) as received:
         try:
-            guard.start()
+            forward.start()
             options.running = True
             forward.run()
         finally:

@@ -36,6 +36,7 @@ class Forward:
         encoding: SinkEncoding | None = None,
         backoff: tuple[float, float] = (0.1, 10.0),
         max_pending: int = MAX_PENDING,
+        acknowledge_within: float = 150.0,
     ) -> None:
         """``encoding``: how values are written to the sink; default as they came.
 
@@ -44,16 +45,22 @@ class Forward:
         self._guard = guard
         self._topic = topic
         self._encoding = encoding
-        self._sink = Outbox(producers, "the sink", backoff=backoff, max_pending=max_pending)
+        self._sink = Outbox(producers, "the sink", backoff=backoff, max_pending=max_pending,
+                            acknowledge_within=acknowledge_within)
         guard._sink = self._sink
+
+    def start(self) -> None:
+        """Check the sink and start the guard. Raises GuardError."""
+        error = self._sink.check(self._topic)
+        if error is not None:
+            raise GuardError(
+                f"sink: topic {self._topic} cannot be used ({type(error).__name__}); create it, or grant access")
+        self._guard.start()
 
     def run(self) -> None:
         """Forward until the guard is stopped (or at its end, if it stops there). Raises GuardError."""
+        self.start()
         guard, sink = self._guard, self._sink
-        error = sink.check(self._topic)
-        if error is not None:
-            raise GuardError(f"sink: topic {self._topic} cannot be used ({type(error).__name__}); create it, or grant access")
-        guard.start()
         for record in guard._deliverable():
             record._open = False
             raw = record.raw

@@ -114,8 +114,9 @@ class Guard(Generic[M]):
         #: What the guard counted.
         self.stats = GuardStats()
         self._source = Source(self._consumer, self.stats, listener=listener)
-        self._outbox = Outbox(self._producers(dead_letters), "dead letters", too_large=too_large, backoff=backoff,
-                              max_pending=max_pending)
+        self._outbox = Outbox(
+            self._producers(dead_letters), "dead letters", too_large=too_large, backoff=backoff,
+            max_pending=max_pending, acknowledge_within=client.answer_within(dead_letters))
         #: The way to a sink and what to call now and then: for the guard process.
         self._sink: Outbox | None = None
         self._tick: Callable[[], object] | None = None

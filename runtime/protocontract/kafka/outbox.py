@@ -2,7 +2,7 @@
 
 A letter is done when the broker's acknowledgement is here, not when ``send`` or ``flush`` returned. What failed is
 tried again with growing pauses, one letter at a time until one is through; meanwhile the outbox is *blocked* and says
-why. A kafka-python producer that met one permanent error fails for ever after, so it is replaced.
+why. A kafka-python producer that failed once may fail for ever after, so it is replaced.
 """
 
 from __future__ import annotations
@@ -209,10 +209,9 @@ class Outbox:
         """Close the producer. Letters that are not acknowledged stay so."""
         producer, self._producer = self._producer, None
         if producer is not None:
-            try:
-                producer.close(timeout=timeout)
-            except client.errors.KafkaError as error:
-                log.warning("the producer of %s did not close cleanly (%s)", self._what, type(error).__name__)
+            error = client.close_producer(producer, timeout)
+            if error is not None:
+                log.warning("the producer of %s did not close cleanly (%s)", self._what, error)
 
     # -- inside
 
@@ -238,7 +237,7 @@ class Outbox:
         except Exception as error:
             # send() raises what kafka-python raises, and ValueError or TypeError where a producer of the user's is set
             # up otherwise. None of them means that the letter is written, so all are handled as a failed send.
-            self._failed(sending, error)
+            self._failed(sending, error, alone=True)
 
     def _take(self, answer: _Answer, through: list[Sending]) -> None:
         sending = answer.sending
@@ -266,24 +265,34 @@ class Outbox:
                 return
         self._bytes -= sending.size
 
-    def _failed(self, sending: Sending, error: BaseException) -> None:
+    def _failed(self, sending: Sending, error: BaseException, *, alone: bool = False) -> None:
+        """``alone`` says that the error is this letter's own. A producer that meets a permanent error fails everything
+        it has in flight with it; so what failed in company is sent again by itself before it is believed.
+        """
         self._flying.pop(id(sending), None)
         if self._probe is sending:
             self._probe = None
+            alone = True
         self.counts.errors += 1
         self.counts.last_error = type(error).__name__
-        if not client.is_retriable(error):
-            self._discard_producer()
-        if client.is_too_large(error) and self._too_large == "truncate" and sending.cuts < len(TRUNCATED_SIZES):
+        # Not only after permanent errors: a kafka-python producer whose batch expired (its topic was deleted, say) can
+        # wait for ever with the next one.
+        self._discard_producer()
+        too_large = alone and client.is_too_large(error)
+        if too_large and self._too_large == "truncate" and sending.cuts < len(TRUNCATED_SIZES):
             sending.letter = truncated(sending.letter, TRUNCATED_SIZES[sending.cuts])
             sending.cuts += 1
             self.counts.truncated += sending.cuts == 1
+            if self._trouble is not None:
+                self._probe = sending
             self._attempt(sending)
             return
         now = self._clock()
-        reason = self._reason(sending, error)
+        reason = self._reason(sending, error, too_large=too_large)
         if self._trouble is None:
-            self._trouble = _Trouble(reason, now, now + self._next_pause())
+            # What may only have been in bad company is tried by itself at once.
+            pause = 0.0 if client.is_too_large(error) and not too_large else self._next_pause()
+            self._trouble = _Trouble(reason, now, now + pause)
             log.warning("%s; trying again until it works, nothing is skipped", reason)
         elif now >= self._trouble.retry_at:
             trouble = self._trouble
@@ -299,9 +308,9 @@ class Outbox:
         self._pause = min(pause * 2, self._backoff[1])
         return pause * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
 
-    def _reason(self, sending: Sending, error: BaseException) -> str:
+    def _reason(self, sending: Sending, error: BaseException, *, too_large: bool) -> str:
         kind = type(error).__name__
-        if client.is_too_large(error):
+        if too_large:
             return (f"{self._what}: the record {sending.partition.tp.topic}:{sending.partition.tp.partition}:"
                     f"{sending.offset} is larger than topic {sending.letter.topic} takes ({kind})")
         return f"{self._what}: topic {sending.letter.topic} cannot be written ({kind})"
@@ -325,13 +334,5 @@ class Outbox:
         if producer is None:
             return
         self.counts.rebuilt += 1
-        threading.Thread(target=_close_quietly, args=(producer, self._acknowledge_within), daemon=True,
+        threading.Thread(target=client.close_producer, args=(producer, self._acknowledge_within), daemon=True,
                          name="protocontract-retired-producer").start()
-
-
-def _close_quietly(producer: Producer, timeout: float) -> None:
-    try:
-        producer.close(timeout=timeout)
-    except Exception as error:
-        # It is closed because it is broken: whatever else it has to say changes nothing.
-        log.debug("a retired producer did not close cleanly (%s)", type(error).__name__)
