@@ -16,7 +16,10 @@ _TIMES = ["timestamp(0)", "timestamp('2020-01-01T00:00:00Z')", "timestamp('1969-
 _SPANS = ["duration('0s')", "duration('1.5s')", "duration('1h')", "duration('-90s')", "duration('100ns')"]
 _PATTERNS = ["^a+$", "[0-9]", "^$", "b|c$", "(?i)ABC", "^.{2,3}$"]
 _ZONES = ["", "'UTC'", "'Asia/Shanghai'", "'America/New_York'", "'+05:30'", "'-00:30'"]
-_PARTS = ["getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getHours", "getMinutes"]
+_CONVERTED = ["int", "uint", "double", "bytes", "bool", "timestamp", "duration"]
+_DURATION_PARTS = ["getHours", "getMinutes", "getSeconds", "getMilliseconds"]
+_PARTS = ["getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getHours",
+    "getMinutes"]
 
 
 class Grammar:
@@ -58,6 +61,7 @@ class Grammar:
 
 
 _ITEMS = ["int", "string", "double", "uint", "bytes", "bool"]
+_SHOWN = [*_ITEMS, "timestamp", "list(int)", "list(double)"]
 
 
 def _same(g: Grammar, d: int, operators: list[str], types: list[str]) -> str:
@@ -126,9 +130,10 @@ _NODES: dict[str, list[Make]] = {
         lambda g, d: f"size({g.make(g.pick(['string', 'bytes', 'list(string)', 'list(int)', 'list(timestamp)']), d)})",
         lambda g, d: f"int({g.make(g.pick(['uint', 'double', 'string', 'timestamp']), d)})",
         lambda g, d: f"{g.make('string', d)}.{g.pick(['indexOf', 'lastIndexOf'])}({g.make('string', d)})",
-        lambda g, d: f"{g.make('string', d)}.{g.pick(['indexOf', 'lastIndexOf'])}({g.make('string', d)}, {g.make('int', d)})",
+        lambda g, d: f"{g.make('string', d)}.indexOf({g.make('string', d)}, {g.make('int', d)})",
+        lambda g, d: f"{g.make('string', d)}.lastIndexOf({g.make('string', d)}, {g.make('int', d)})",
         lambda g, d: f"({g.make('timestamp', d)}).{g.pick(_PARTS)}({g.pick(_ZONES)})",
-        lambda g, d: f"({g.make('duration', d)}).{g.pick(['getHours', 'getMinutes', 'getSeconds', 'getMilliseconds'])}()",
+        lambda g, d: f"({g.make('duration', d)}).{g.pick(_DURATION_PARTS)}()",
         lambda g, d: f"{g.make('list(int)', d)}[{g.make('int', d)}]",
         lambda g, d: f"this.ms[{g.make('string', d)}]",
     ],
@@ -146,20 +151,24 @@ _NODES: dict[str, list[Make]] = {
     "string": [
         lambda g, d: _same(g, d, ["+"], ["string"]),
         _choice("string"),
-        lambda g, d: f"string({g.make(g.pick(['int', 'uint', 'double', 'bytes', 'bool', 'timestamp', 'duration']), d)})",
+        lambda g, d: f"string({g.make(g.pick(_CONVERTED), d)})",
         lambda g, d: f"{g.make('string', d)}.{g.pick(['lowerAscii', 'upperAscii', 'trim', 'reverse'])}()",
         lambda g, d: f"{g.make('string', d)}.substring({g.make('int', d)})",
         lambda g, d: f"{g.make('string', d)}.substring({g.make('int', d)}, {g.make('int', d)})",
         lambda g, d: f"{g.make('string', d)}.charAt({g.make('int', d)})",
         lambda g, d: f"{g.make('string', d)}.replace({g.make('string', d)}, {g.make('string', d)})",
         lambda g, d: f"{g.make('list(string)', d)}.join({g.make('string', d)})",
-        lambda g, d: f"'%s=%s'.format([{g.make(g.pick(_ITEMS), d)}, {g.make(g.pick([*_ITEMS, 'timestamp', 'list(int)', 'list(double)']), d)}])",
+        lambda g, d: f"'%s=%s'.format([{g.make(g.pick(_ITEMS), d)}, {g.make(g.pick(_SHOWN), d)}])",
         lambda g, d: f"'%d %x'.format([{g.make('int', d)}, {g.make(g.pick(['int', 'uint', 'string', 'bytes']), d)}])",
         lambda g, d: f"'%.2f %e'.format([{g.make('double', d)}, {g.make('double', d)}])",
         lambda g, d: f"this.mi[{g.make('int', d)}]",
         lambda g, d: f"{g.make('list(string)', d)}[{g.make('int', d)}]",
     ],
-    "bytes": [lambda g, d: _same(g, d, ["+"], ["bytes"]), lambda g, d: f"bytes({g.make('string', d)})", _choice("bytes")],
+    "bytes": [
+        lambda g, d: _same(g, d, ["+"], ["bytes"]),
+        lambda g, d: f"bytes({g.make('string', d)})",
+        _choice("bytes"),
+    ],
     "timestamp": [
         lambda g, d: f"({g.make('timestamp', d)} {g.pick(['+', '-'])} {g.make('duration', d)})",
         lambda g, d: f"timestamp({g.make('int', d)})",

@@ -12,7 +12,8 @@ FIELDS = [
     Field("s", "string"), Field("s2", "string"), Field("y", "bytes"), Field("b", "bool"), Field("e", "E"),
     Field("t", "google.protobuf.Timestamp"), Field("t2", "google.protobuf.Timestamp"),
     Field("du", "google.protobuf.Duration"), Field("sub", "Sub"), Field("w", "google.protobuf.Int64Value"),
-    Field("ws", "google.protobuf.StringValue"), Field("o", "int64", optional=True), Field("os", "string", optional=True),
+    Field("ws", "google.protobuf.StringValue"), Field("o", "int64", optional=True), Field("os",
+    "string", optional=True),
     Field("rs", "string", repeated=True), Field("ri", "int64", repeated=True), Field("ru", "uint64", repeated=True),
     Field("rd", "double", repeated=True), Field("rb", "bool", repeated=True), Field("ry", "bytes", repeated=True),
     Field("rm", "Sub", repeated=True), Field("rt", "google.protobuf.Timestamp", repeated=True),
@@ -25,7 +26,8 @@ FIELDS = [
 
 INTS = [0, 1, -1, 2, 5, 7, 10, 2**63 - 1, -(2**63), 2**53 + 1, 253402300799, 100]
 UINTS = [0, 1, 2, 5, 7, 10, 2**64 - 1, 2**63, 2**53 + 1]
-DOUBLES = [0.0, -0.0, 1.0, 1.5, -2.5, 1e300, float("inf"), float("-inf"), float("nan"), 9007199254740992.0, 0.1, 2.0**63]
+DOUBLES = [0.0, -0.0, 1.0, 1.5, -2.5, 1e300, float("inf"), float("-inf"), float("nan"), 9007199254740992.0,
+           0.1, 2.0**63]  # fmt: skip
 TEXTS = ["", "a", "b", "abc", "ABC", "a,b,c", "é", "日本", " a ", "10", "-5", "1.5", "true", "a@b.c", "1.2.3.4", "x" * 30,
          "a\n", "\u212a", "😀", "0x10", "nan", "aXbXa", "ß"]  # fmt: skip
 BYTES = [b"", b"a", b"abc", b"\xff", "é".encode(), b"10"]

@@ -36,7 +36,8 @@ KINDS = {
     "map": "map:string:int64",
 }
 TEXTS = [
-    "", "a", "ab", "abc", "é", "日本語", "a b", "x" * 20, "a@b.c", "@", "example.com", "example.com.", "-a.b", "1.2.3.4",
+    "", "a", "ab", "abc", "é", "日本語", "a b", "x" * 20, "a@b.c", "@", "example.com", "example.com.", "-a.b",
+    "1.2.3.4",
     "1.2.3.256", "::1", "fe80::1%eth0", "1.2.3.0/24", "1.2.3.4/24", "2001:db8::/32", "2001:db8::1/32", "[::1]:80",
     "a.b:80", "a.b", "a.b:0080", "http://a.b/c?d#e", "/a/b", "a:b", "//x", "%zz", "http://[::1%25eth0]/",
     "123e4567-e89b-12d3-a456-426614174000", "123e4567e89b12d3a456426614174000", "01ARZ3NDEKTSV4RRFFQ69G5FAV",
@@ -53,7 +54,8 @@ def _scalar(kind: str, rng: random.Random) -> Any:
     if kind in UINT_TYPES:
         return rng.choice([0, 1, 2, 3, 5, 2 ** int(kind[-2:]) - 1])
     if kind in ("float", "double"):
-        return rng.choice([0.0, -0.0, 1.0, 1.5, 2.0, 0.1, -3.25, 1e30, 123456.7, float("inf"), float("-inf"), float("nan")])
+        return rng.choice([0.0, -0.0, 1.0, 1.5, 2.0, 0.1, -3.25, 1e30,
+        123456.7, float("inf"), float("-inf"), float("nan")])
     if kind == "bool":
         return rng.random() < 0.5
     if kind == "string":
