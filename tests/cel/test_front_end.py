@@ -196,11 +196,11 @@ def test_all_is_exported() -> None:
 
 
 def test_a_second_compiler_of_the_same_pool_is_cheap() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     compiler = CelCompiler(POOL)
     for number in range(300):
         compiler.compile(f"this.l > {number} && this.s != ''", this=THIS)
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
 
 
 def test_extension_options_are_constants() -> None:

@@ -187,7 +187,7 @@ def test_compiling_all_rules_of_a_schema_is_fast() -> None:
     rules = [_random_rules(kind, random.Random(kind), 20) for kind in ("string", "int32", "double", "timestamp")]
     fresh = CelCompiler(POOL)
     message_type = schema([Field(kind, KINDS[kind]) for kind in ("string", "int32", "double", "timestamp")])
-    started = time.perf_counter()
+    started = time.process_time()
     count = 0
     for kind, field_rules in zip(("string", "int32", "double", "timestamp"), rules, strict=True):
         this = this_of_field(message_type.DESCRIPTOR.fields_by_name[kind])
@@ -196,4 +196,4 @@ def test_compiling_all_rules_of_a_schema_is_fast() -> None:
             fresh.compile(cel.expression, this=this, rules=instance)
             count += 1
     assert count > 100
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0

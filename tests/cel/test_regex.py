@@ -130,10 +130,10 @@ def test_no_accepted_pattern_is_slow(size: int) -> None:
         search: Any = getattr((re if plan.engine == "re" else re2).compile(plan.source), plan.method)
         for unit in ("a", "ab", "a-", "1", "a ", "https", "ab-", "c", "\n"):
             text = unit * (size // len(unit))
-            started = time.perf_counter()
+            started = time.process_time()
             search(text + "!")
             search(text)
-            assert time.perf_counter() - started < size * 4e-6, (pattern, plan, unit)
+            assert time.process_time() - started < 0.25 + size * 4e-6, (pattern, plan, unit)
 
 
 def test_standard_patterns_run_in_re() -> None:

@@ -101,7 +101,7 @@ def test_is_linear(name: str) -> None:
     """Hostile texts of 100 kB take no longer than their length explains."""
     accepts = FORMATS[name]
     for unit in ("a", "a.", "a@", ":", "1:", "%41", "a:", "[", "]", "/", "//", "?", "a-", "0", "1.", "::", "@a", "%"):
-        started = time.perf_counter()
+        started = time.process_time()
         accepts(unit * (100_000 // len(unit)))
         accepts("http://" + unit * (100_000 // len(unit)) + "\n")
-        assert time.perf_counter() - started < 0.5, unit
+        assert time.process_time() - started < 0.5, unit
