@@ -36,6 +36,8 @@ IDS: dict[str, str] = {
     "rule-id": "a rule id of the contract that belongs to protocontract or buf.validate, or that two rules share",
     "rule-contradiction": "rules, or a rule and a normalizer, that no value can keep together",
     "rule-dead": "a rule that can never apply",
+    # The vocabulary
+    "option-value": "a number where the vocabulary has a name for each value",
     # The contract option
     "contract-version": "a version that is no semantic version",
     "contract-topic": "a topic name that Kafka refuses, or one topic for good and bad records",

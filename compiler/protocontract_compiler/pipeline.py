@@ -33,6 +33,7 @@ def compile_schema(loaded: Loaded, diagnostics: Diagnostics, options: CompileOpt
         check_governance,
         check_messages,
         check_normalizers,
+        check_options,
         check_relations,
         check_services,
         pass_annotations,
@@ -48,6 +49,7 @@ def compile_schema(loaded: Loaded, diagnostics: Diagnostics, options: CompileOpt
     schema = pass_rules.lower(loaded, schema, diagnostics, strict=options.strict)
     # All checks run whatever the others found, so that every mistake is shown at once. Enums before fields: a field's
     # normalizer may write an enum's codes.
+    check_options.check(loaded, schema, diagnostics)
     check_enums.check(loaded, schema, diagnostics)
     check_normalizers.check(loaded, schema, diagnostics)
     check_relations.check(loaded, schema, diagnostics)

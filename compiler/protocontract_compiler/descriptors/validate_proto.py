@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import re
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -97,7 +97,7 @@ def vocabulary_source() -> str:
 
 def same_meaning(left: FileDescriptorProto, right: FileDescriptorProto) -> bool:
     """Whether two descriptors of validate.proto or contract.proto declare the same, whoever compiled them."""
-    return _digest(left) == _digest(right)
+    return _digest(left.SerializeToString()) == _digest(right.SerializeToString())
 
 
 def write_includes(folder: Path) -> None:
@@ -128,14 +128,14 @@ def _pool(file: FileDescriptorProto) -> descriptor_pool.DescriptorPool:
     return pool
 
 
-def _digest(file: FileDescriptorProto) -> bytes:
+@lru_cache(maxsize=16)
+def _digest(serialized: bytes) -> bytes:
     """A digest of what a file declares: no source information, json names as they follow, options parsed anew.
 
     Front ends differ in how they store custom options (one field or several that merge), in whether they write out
     json_name, and in the empty syntax that stands for proto2.
     """
-    plain = FileDescriptorProto()
-    plain.CopyFrom(file)
+    plain = FileDescriptorProto.FromString(serialized)
     plain.ClearField("source_code_info")
     # Where generated code of other languages goes is no part of the meaning; buf's managed mode rewrites it.
     plain.ClearField("options")

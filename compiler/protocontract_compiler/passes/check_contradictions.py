@@ -6,6 +6,7 @@ they mean "outside of".
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -311,7 +312,7 @@ def _broken_by(given: _Given, value: Any) -> list[str]:
         "not_contains": lambda wanted: wanted not in value,
         "pattern": lambda wanted: not isinstance(value, str) or pattern_error(wanted) is not None
         or re2.search(wanted, value) is not None,
-        "finite": lambda wanted: not wanted or -float("inf") < value < float("inf"),
+        "finite": lambda wanted: not wanted or not isinstance(value, float) or math.isfinite(value),
     }  # fmt: skip
     return [rule for rule in _JUDGED if given[rule] is not None and not tests[rule](given[rule])]
 

@@ -260,7 +260,7 @@ def _check_numbers(scope: FieldScope, options: dict[str, Any], dtype: str | None
     if norm is not None and (norm["value"] < 0 or norm["tolerance"] < 0):
         scope.error("relation-option", ("tensor", "l2_norm"), "a norm or tolerance is negative; expected 0 or more")
     pad = options.get("pad")
-    if pad is not None and dtype is not None and dtype not in _SIZES["float"] and pad["value"] != int(pad["value"]):
+    if pad is not None and dtype is not None and dtype not in _SIZES["float"] and not float(pad["value"]).is_integer():
         scope.error(
             "relation-option", ("tensor", "pad"), f"the pad value is no {dtype.upper()}; expected a whole number"
         )

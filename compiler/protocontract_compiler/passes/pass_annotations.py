@@ -217,7 +217,8 @@ def _enum_name(message: Any, field: str) -> str:
     """The value's name, or empty where it is unspecified."""
     descriptor = message.DESCRIPTOR.fields_by_name[field]
     number = getattr(message, field)
-    return descriptor.enum_type.values_by_number[number].name if number else ""
+    known = descriptor.enum_type.values_by_number.get(number)
+    return known.name if known is not None and number else ""
 
 
 def _duration(message: Any, name: str) -> int | None:
