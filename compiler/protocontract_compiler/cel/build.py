@@ -265,7 +265,10 @@ def choice(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
         raise Untranslatable(f"a choice between {one} and {two}")
     result = Type(one.kind, one.args, one.message, one.nullable or two.nullable)
     if result == BOOL and isinstance(then, Literal) and isinstance(otherwise, Literal):
-        return condition if then.value else negation(condition)
+        if then.value != otherwise.value:
+            return condition if then.value else negation(condition)
+        if not can_raise(condition):
+            return then
     return Cond(result, condition, then, otherwise)
 
 
