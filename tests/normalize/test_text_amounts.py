@@ -62,6 +62,14 @@ def test_amounts_that_run_into_each_other_stay() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize("value", ["5EUR\xa01.234\u5143", "\uff11CNY 1.00$", ".\u4e00\u767eCNY 1.00\u20ac, US$5"])
+def test_an_amount_does_not_set_its_neighbour_free(value: str) -> None:
+    for options in ({}, {"decimal": ","}, {"default_currency": "USD"}):
+        bound = text.normalizer(amounts=options)
+        once = bound(value)
+        assert bound(once) is once
+
+
 def test_steps_before_amounts() -> None:
     """An amount is looked for in the text that the other steps leave."""
     bound = text.normalizer(amounts=CHINA, strip_html=True, fold_width=True, collapse_whitespace=True)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from protocontract.normalize.money import Found
 
 # Each round leaves out amounts that were read anew after the last one; what is not settled then stays as it is.
-_ROUNDS: Final = 4
+_ROUNDS: Final = 6
 _LONGEST_NUMBER: Final = 200
 
 
@@ -90,16 +90,18 @@ class AmountFinder:
     def _settle(self, text: str, changing: dict[int, Edit]) -> set[int]:
         """Takes out of ``changing`` what would not be read as what was written; returns the numbers of these."""
         left_out: set[int] = set()
+        left_places: set[tuple[int, int]] = set()
         for _ in range(_ROUNDS):
             if not changing:
                 return left_out
             again, _refused = self._candidates(splice(text, list(changing.values())))
-            unsettled = _touched(changing, [(edit.start, edit.end) for edit in again.values()])
+            unsettled = _disturbed(changing, [(edit.start, edit.end) for edit in again.values()], left_places)
             if not unsettled:
                 return left_out
             left_out |= unsettled
             for index in unsettled:
-                del changing[index]
+                edit = changing.pop(index)
+                left_places.add((edit.start, edit.end))
         left_out |= set(changing)
         changing.clear()
         return left_out
@@ -121,19 +123,37 @@ def _without_long_numbers(text: str) -> str:
     return _long_number().sub(lambda match: "x" * len(match.group()), text)
 
 
-def _touched(changing: Mapping[int, Edit], places: list[tuple[int, int]]) -> set[int]:
-    """The edits whose results share text with these places of the edited text. Both are in order."""
-    touched: set[int] = set()
+def _disturbed(
+    changing: Mapping[int, Edit], places: list[tuple[int, int]], left_places: set[tuple[int, int]]
+) -> set[int]:
+    """The edits to take back, given what is read as an amount to be changed (``places``) in the text they made.
+
+    These are the edits whose results share text with such a place. A place that shares text with none is an amount
+    that was left out on purpose (``left_places``, in the text before), or one that could not be read before: then the
+    nearest edit set it free. Edits and places are in order.
+    """
+    disturbed: set[int] = set()
     shift = at = 0
-    for index, edit in changing.items():
-        start = edit.start + shift
-        end = start + len(edit.text)
-        shift += len(edit.text) - (edit.end - edit.start)
-        while at < len(places) and places[at][1] <= start:
+    before: tuple[int, int] | None = None  # The last edit before a place: its number, and the end of its result.
+    for index, edit in [*changing.items(), (-1, None)]:
+        start = edit.start + shift if edit else None
+        end = start + len(edit.text) if edit and start is not None else None
+        while at < len(places) and (start is None or places[at][1] <= start):
+            left, right = places[at]
             at += 1
+            if (left - shift, right - shift) in left_places or (before is not None and left < before[1]):
+                continue
+            if start is None or (before is not None and left - before[1] <= start - right):
+                disturbed |= {before[0]} if before else set()
+            else:
+                disturbed.add(index)
+        if edit is None or start is None or end is None:
+            break
         if at < len(places) and places[at][0] < end:
-            touched.add(index)
-    return touched
+            disturbed.add(index)
+        shift += len(edit.text) - (edit.end - edit.start)
+        before = (index, end)
+    return disturbed
 
 
 def finder(options: Mapping[str, Any]) -> AmountFinder:
