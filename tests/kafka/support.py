@@ -68,7 +68,7 @@ CONTRACT = contract()
 
 def good(number: int = 1, note: str = "") -> bytes:
     """A valid record."""
-    return Payment(id=f"p{number}", amount=number + 1, note=note).SerializeToString()
+    return bytes(Payment(id=f"p{number}", amount=number + 1, note=note).SerializeToString())
 
 
 #: Parses, and breaks both rules.

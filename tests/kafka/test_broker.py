@@ -76,6 +76,7 @@ def test_fifty_thousand_records(broker: Broker, group: str) -> None:
             delivered[record.partition, record.offset] += 1
             assert record.offset > last.get(record.partition, -1)
             last[record.partition] = record.offset
+            assert record.message is not None
             assert record.message.amount.partition(".")[0].isdigit()
 
     assert delivered == {place: 1 for place in written if place not in bad}
@@ -195,7 +196,7 @@ def test_transaction_markers_leave_no_lag(broker: Broker, group: str) -> None:
     producer.close()
     with Guard(broker.consumer(source, group, isolation_level="read_committed"), CONTRACT, dead_letter_topic=dead,
                stop_at_end=True) as guard:
-        assert [record.message.id for record in guard] == ["p3", "p4", "p5"]
+        assert [record.message and record.message.id for record in guard] == ["p3", "p4", "p5"]
     assert broker.ends(source) == {0: 7}
     assert broker.committed(source, group) == {0: 7}
 
@@ -228,7 +229,8 @@ def test_a_64_mib_record(broker: Broker, group: str) -> None:
     producer.close()
     # Without the optional crc32c package, kafka-python needs 20 s to check so much.
     unchecked = {"check_crcs": False}
-    with Guard(broker.consumer(source, group, **unchecked), CONTRACT, dead_letter_topic=dead, stop_at_end=True) as guard:
+    consumer = broker.consumer(source, group, **unchecked)
+    with Guard(consumer, CONTRACT, dead_letter_topic=dead, stop_at_end=True) as guard:
         assert len(list(guard)) == 1
     (record,) = broker.read(dead, **unchecked)
     assert record.value == huge

@@ -230,10 +230,15 @@ def test_an_exception_leaves_the_record_in_hand_unresolved() -> None:
     log = new_log()
     for number in range(5):
         log.append(TOPIC, good(number))
-    with pytest.raises(RuntimeError), new_guard(log) as guard:
-        for record in guard:
-            if record.offset == 3:
-                raise RuntimeError
+
+    def fail_at_three() -> None:
+        with new_guard(log) as guard:
+            for record in guard:
+                if record.offset == 3:
+                    raise RuntimeError
+
+    with pytest.raises(RuntimeError):
+        fail_at_three()
     assert committed(log) == 3
 
 

@@ -44,10 +44,8 @@ class Member:
         guard._stopping = False
         # A rebalance or a held acknowledgement makes the loop wait: that is one step, not a hang.
         guard._source.poll = self._bounded(type(guard._source).poll)  # type: ignore[method-assign]
-        taken = 0
-        for record in guard:
+        for taken, record in enumerate(guard, start=1):
             machine.deliver(self, record)
-            taken += 1
             if taken == count:
                 break
 
@@ -82,7 +80,7 @@ class GuardMachine(RuleBasedStateMachine):
     def deliver(self, member: Member, record: Any) -> None:
         place = (record.partition, record.offset)
         assert place not in self.bad, "an invalid record was delivered"
-        assert member.guard._consumer.group_metadata()[1:] == member.guard._source.membership, "not the owner"
+        assert member.consumer.group_metadata()[1:] == member.guard._source.membership, "not the owner"
         # Within one member and generation, a partition's records come in order. The record left in hand comes again.
         key = (id(member), member.consumer._generation, record.partition)
         before = self.last.get(key)
@@ -186,8 +184,8 @@ class GuardMachine(RuleBasedStateMachine):
         self.log.release()
         # Whoever comes last brings it to an end.
         with new_guard(self.log) as guard:
-            for record in guard:
-                place = (record.partition, record.offset)
+            for delivered in guard:
+                place = (delivered.partition, delivered.offset)
                 assert place not in self.bad
                 self.delivered[place] = self.delivered.get(place, 0) + 1
         for counts in guard.stats.partitions.values():

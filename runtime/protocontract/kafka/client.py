@@ -25,6 +25,7 @@ except ImportError as error:
     raise MissingExtra("protocontract.kafka", "kafka-python", "kafka") from error
 
 errors: Final[Any] = _errors
+RebalanceListener: Final[Any] = kafka.ConsumerRebalanceListener
 
 #: ``poll(max_records=...)`` of this size never leaves a partition half consumed. A partition that is paused half
 #: consumed never delivers again in kafka-python 3.0.12; so the guard takes all and keeps the buffer itself.
@@ -87,10 +88,14 @@ class Consumer(Protocol):
 
     config: dict[str, Any]
 
-    def subscribe(self, topics: Iterable[str] = ..., pattern: str | None = ..., listener: Any = ...) -> None: ...
+    def subscribe(
+        self, topics: Iterable[str] = ..., pattern: str | None = ..., listener: Any = ...
+    ) -> None: ...
     def subscription(self) -> set[str] | None: ...
     def assignment(self) -> set[TopicPartition]: ...
-    def poll(self, timeout_ms: int = ..., max_records: int | None = ...) -> Mapping[TopicPartition, Sequence[Fetched]]: ...
+    def poll(
+        self, timeout_ms: int = ..., max_records: int | None = ...
+    ) -> Mapping[TopicPartition, Sequence[Fetched]]: ...
     def position(self, partition: TopicPartition, timeout_ms: int | None = ...) -> int | None: ...
     def committed(self, partition: TopicPartition, metadata: bool = ..., timeout_ms: int | None = ...) -> Any: ...
     def commit(self, offsets: Any = ..., timeout_ms: int | None = ...) -> object: ...
@@ -102,8 +107,12 @@ class Consumer(Protocol):
     def seek(self, partition: TopicPartition, offset: int) -> None: ...
     def seek_to_beginning(self, *partitions: TopicPartition) -> None: ...
     def highwater(self, partition: Any) -> int | None: ...
-    def end_offsets(self, partitions: Iterable[TopicPartition], timeout_ms: int | None = ...) -> dict[TopicPartition, int]: ...
-    def beginning_offsets(self, partitions: Iterable[TopicPartition], timeout_ms: int | None = ...) -> dict[TopicPartition, int]: ...
+    def end_offsets(
+        self, partitions: Iterable[TopicPartition], timeout_ms: int | None = ...
+    ) -> dict[TopicPartition, int]: ...
+    def beginning_offsets(
+        self, partitions: Iterable[TopicPartition], timeout_ms: int | None = ...
+    ) -> dict[TopicPartition, int]: ...
     def partitions_for_topic(self, topic: str) -> set[int]: ...
     def close(self, autocommit: bool = ..., timeout_ms: int | None = ...) -> None: ...
 
@@ -180,6 +189,24 @@ def producer_factory(config: Mapping[str, Any]) -> ProducerFactory:
     return build
 
 
+def new_consumer(topic: str, config: Mapping[str, Any]) -> Any:
+    """A ``KafkaConsumer`` of one topic."""
+    return kafka.KafkaConsumer(topic, **config)
+
+
+def split_config(config: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """One configuration for both clients, as the consumer and as the producer take it.
+
+    Raises ValueError naming the options that neither knows.
+    """
+    known = (kafka.KafkaConsumer.DEFAULT_CONFIG, kafka.KafkaProducer.DEFAULT_CONFIG)
+    unknown = sorted(name for name in config if not any(name in options for options in known))
+    if unknown:
+        raise ValueError(f"not an option of kafka-python: {', '.join(unknown)}")
+    consumer, producer = ({name: value for name, value in config.items() if name in options} for options in known)
+    return consumer, producer
+
+
 def answer_within(config: Mapping[str, Any] | ProducerFactory | None) -> float:
     """Seconds after which a producer must have answered a send: its delivery timeout, and a margin."""
     if callable(config):
@@ -234,8 +261,8 @@ def close_producer(producer: Producer, timeout: float) -> str | None:
     except Exception as error:
         # A producer of kafka-python that cannot flush in time leaves close() half way: its thread goes on, and its
         # finalizer complains at exit. There is no public way to end it.
-        sender = getattr(producer, "_sender", None)
-        if hasattr(sender, "force_close"):
+        sender: Any = getattr(producer, "_sender", None)
+        if sender is not None:
             sender.force_close()
             sender.join(1.0)
             with contextlib.suppress(Exception):
@@ -265,7 +292,8 @@ def is_forbidden(error: BaseException) -> bool:
 
 def is_gap(error: BaseException) -> bool:
     """Whether records are gone that should have been read: the guard stops and says so."""
-    return isinstance(error, _errors.OffsetOutOfRangeError | _errors.NoOffsetForPartitionError | _errors.LogTruncationError)
+    return isinstance(
+        error, _errors.OffsetOutOfRangeError | _errors.NoOffsetForPartitionError | _errors.LogTruncationError)
 
 
 def is_client_error(error: BaseException) -> bool:

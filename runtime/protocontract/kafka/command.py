@@ -12,12 +12,11 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TextIO, cast
+from typing import Any, Final, TextIO
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
 from protocontract.contract import Contract
 from protocontract.kafka import client
-from protocontract.kafka.client import Consumer
 from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
 from protocontract.kafka.forward import Forward
 from protocontract.kafka.guard import Guard
@@ -69,7 +68,11 @@ def guard_command(argv: list[str]) -> int:
 
 def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config: dict[str, Any]) -> int:
     options.running = False
-    consumer = _consumer(options, config)
+    try:
+        for_consumer, config = client.split_config(config)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+    consumer = _consumer(options, for_consumer)
     try:
         guard: Guard[Any] = Guard(
             consumer, contract, dead_letters=config, dead_letter_topic=dead, encoding=options.encoding,
@@ -107,9 +110,7 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
     return INTERRUPTED if interrupted else KEPT
 
 
-def _consumer(options: argparse.Namespace, config: Mapping[str, Any]) -> Consumer:
-    import kafka
-
+def _consumer(options: argparse.Namespace, config: Mapping[str, Any]) -> Any:
     settings = {
         "client_id": "protocontract-guard", **config,
         "group_id": options.group or f"protocontract.{options.source}.{options.sink}",
@@ -118,7 +119,7 @@ def _consumer(options: argparse.Namespace, config: Mapping[str, Any]) -> Consume
         # What a transaction aborted was never written, as far as readers are concerned.
         "isolation_level": "read_committed",
     }
-    consumer = kafka.KafkaConsumer(options.source, **settings)
+    consumer = client.new_consumer(options.source, settings)
     try:
         consumer.bootstrap(timeout_ms=10_000)
         found = consumer.partitions_for_topic(options.source)
@@ -129,7 +130,7 @@ def _consumer(options: argparse.Namespace, config: Mapping[str, Any]) -> Consume
     if not found:
         consumer.close(autocommit=False)
         raise GuardError(f"source: topic {options.source} does not exist")
-    return cast(Consumer, consumer)
+    return consumer
 
 
 def _client_config(name: str | None) -> dict[str, Any]:
@@ -202,7 +203,7 @@ class _Progress:
         self._write(self.line(), end=True)
 
     def line(self) -> str:
-        """``payments.raw -> payments   1,204 in   1,203 valid (99.96 %)   88 normalised   1 dead   lag 12   31,400/s``."""
+        """``raw -> payments   1,204 in   1,203 valid (99.96 %)   88 normalised   1 dead   lag 12   31,400/s``."""
         stats = self._guard.stats
         now = time.monotonic()
         then, count = self._last

@@ -171,7 +171,7 @@ def restored_headers(headers: Sequence[tuple[str, bytes | None]]) -> list[tuple[
 
 
 def rule_label(violation: Violation) -> str:
-    """A rule's id for headers and metrics: as it is, or ``cel:<8 hex digits>`` where it is an expression or too long."""
+    """A rule's id for headers and metrics: as it is; ``cel:<8 hex digits>`` for an expression or a long text."""
     rule_id = violation.rule_id
     if rule_id and len(rule_id) <= 100 and rule_id.isascii() and not any(mark in rule_id for mark in " ,\n\t"):
         return rule_id
@@ -211,10 +211,11 @@ def _split(
             nulls.append(len(kept))
             value = b""
         kept.append((key, value))
-    for place in before.get(NULL_HEADERS, b"").split(b","):
-        # Places noted by an earlier guard, as far as they still fit.
-        if place.isdigit() and len(place) < 10 and int(place) < len(kept) and kept[int(place)][1] == b"":
-            nulls.append(int(place))
+    # Places noted by an earlier guard, as far as they still fit.
+    nulls += [
+        int(place) for place in before.get(NULL_HEADERS, b"").split(b",")
+        if place.isdigit() and len(place) < 10 and int(place) < len(kept) and kept[int(place)][1] == b""
+    ]
     return before, kept, sorted(set(nulls))
 
 

@@ -46,7 +46,7 @@ class Forward:
         self._topic = topic
         self._encoding = encoding
         self._sink = Outbox(producers, "the sink", backoff=backoff, max_pending=max_pending,
-                            acknowledge_within=acknowledge_within)
+                            acknowledge_within=acknowledge_within, ordered=True)
         guard._sink = self._sink
 
     def start(self) -> None:

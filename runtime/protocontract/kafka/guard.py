@@ -6,6 +6,7 @@ acknowledged, it is a tombstone and passed over, or it stays uncommitted and is 
 
 from __future__ import annotations
 
+import inspect
 import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -106,6 +107,7 @@ class Guard(Generic[M]):
         for each in self._judge.contracts:
             self._dead_letter_topic_of(each)
         self._check_subscription()
+        self._check_listener(listener)
         self._give_up_after = give_up_after
         self._grace = grace
         self._commit_every = commit_every
@@ -158,7 +160,17 @@ class Guard(Generic[M]):
             contract = self._judge.contract_of(topic)
             dead = self._dead_letter_topic_of(contract)
             if dead in topics:
-                raise GuardError(f"dead_letter_topic: the consumer reads {dead} itself; its records would go round for ever")
+                raise GuardError(
+                    f"dead_letter_topic: the consumer reads {dead} itself; its records would go round for ever")
+
+    def _check_listener(self, listener: Any) -> None:
+        # Only kafka-python's inside tells whether there is one; replacing it silently would break what it does.
+        there = getattr(getattr(self._consumer, "_subscription", None), "rebalance_listener", None)
+        if there is not None and listener is None:
+            raise GuardError("listener: the consumer has a rebalance listener already; give it to the guard instead")
+        if any(inspect.iscoroutinefunction(getattr(listener, name, None))
+               for name in ("on_partitions_revoked", "on_partitions_lost", "on_partitions_assigned")):
+            raise GuardError("listener: its methods are coroutines; give one with plain methods")
 
     def _dead_letter_topic_of(self, contract: Contract[Any]) -> str:
         topic = self._dead_letter_topic or contract.dead_letter_topic
@@ -345,7 +357,7 @@ class Guard(Generic[M]):
                     break
 
     def _pause_handling(self, record: Record[M], seconds: float) -> None:
-        """Wait as a member of the group, and on until a rebalance under way has decided about the record's partition."""
+        """Wait as a member of the group, on until a rebalance under way has decided about the record."""
         until = time.monotonic() + seconds
         while not self._stopping:
             left = until - time.monotonic()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from google.protobuf.message import Message
 
@@ -35,7 +35,7 @@ class Judge:
         if not callable(encoding) and encoding not in ENCODINGS:
             raise GuardError(f"encoding: expected one of {', '.join(ENCODINGS)} or a function, got {encoding!r}")
         self._encoding = encoding
-        self._fixed: Encoding | None = cast("Encoding", encoding) if encoding in ENCODINGS[:3] else None
+        self._fixed: Encoding | None = None if callable(encoding) or encoding == "headers" else encoding
         if isinstance(contracts, Mapping):
             self._by_topic: dict[str, Contract[Any]] | None = dict(contracts)
             self._single: Contract[Any] | None = None
@@ -60,7 +60,8 @@ class Judge:
             return self._single
         found = (self._by_topic or {}).get(topic)
         if found is None:
-            raise GuardError(f"contract: none is given for topic {topic}; add it to the mapping or do not subscribe to it")
+            raise GuardError(
+                f"contract: none is given for topic {topic}; add it to the mapping or do not subscribe to it")
         return found
 
     def encoding_of(self, raw: Fetched) -> Encoding:

@@ -42,7 +42,7 @@ class PartitionLedger:
             self.next = self.committed = offset
 
     def take(self, offset: int) -> bool:
-        """Begin with a record. False when it was taken before: it is read again after a rebalance, and in good hands."""
+        """Begin with a record. False when it was taken before: it is read again, and in good hands."""
         if self.next is None:
             self.begin(offset)
         elif offset < self.next:
@@ -75,9 +75,7 @@ class PartitionLedger:
         It lies above the last record's offset where the log has gaps or transaction markers; committing it leaves no
         lag behind.
         """
-        if self.next is None:
-            self.next = position
-        elif position > self.next:
+        if self.next is None or position > self.next:
             self.next = position
 
     def to_commit(self) -> int | None:

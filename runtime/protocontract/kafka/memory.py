@@ -125,7 +125,8 @@ class MemoryLog:
         self, name: str, partitions: int = 1, *, max_message_bytes: int = 2**31 - 1, log_append_time: bool = False
     ) -> None:
         """Add a topic."""
-        self._topics[name] = _Topic([_PartitionLog() for _ in range(partitions)], max_message_bytes, log_append_time)
+        logs = [_PartitionLog() for _ in range(partitions)]
+        self._topics[name] = _Topic(logs, max_message_bytes, log_append_time)
 
     def delete_topic(self, name: str) -> None:
         """Remove a topic and its records."""
@@ -152,7 +153,8 @@ class MemoryLog:
         log = found.partitions[partition]
         now = int(self._clock() * 1000)
         stamp = now if timestamp_ms is None or found.log_append_time else timestamp_ms
-        record = MemoryRecord(topic, partition, 0, log.end, stamp, int(found.log_append_time), key, value, list(headers))
+        record = MemoryRecord(
+            topic, partition, 0, log.end, stamp, int(found.log_append_time), key, value, list(headers))
         log.records.append(record)
         log.end += 1
         with self._changed:
@@ -209,7 +211,7 @@ class MemoryLog:
             future.success(metadata)
 
     def evict(self, consumer: MemoryConsumer, *, noticed: bool = True) -> None:
-        """Throw a member out of its group, as a session timeout does. ``noticed``: its heartbeat has told it already."""
+        """Throw a member out, as a session timeout does. ``noticed``: its heartbeat has told it already."""
         self._group(str(consumer.config["group_id"])).remove(consumer)
         consumer._evicted = True
         if noticed:

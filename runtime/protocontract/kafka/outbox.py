@@ -88,10 +88,15 @@ class Outbox:
         max_pending: int = 1_000,
         max_pending_bytes: int = 64 * 1024 * 1024,
         acknowledge_within: float = 150.0,
+        ordered: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """``backoff`` is the first and the longest pause in seconds. A letter without an answer after
         ``acknowledge_within`` seconds is sent again: it may be in the log twice, never not at all.
+
+        ``ordered``: nothing is sent again from here, because it would come after its successors. What failed is
+        dropped, the outbox stays blocked until all that is on its way is answered and the pause is over, and the
+        caller begins again with the first letter that is not through.
         """
         self._factory = factory
         self._what = what
@@ -100,6 +105,7 @@ class Outbox:
         self._max_pending = max_pending
         self._max_pending_bytes = max_pending_bytes
         self._acknowledge_within = acknowledge_within
+        self._ordered = ordered
         self._clock = clock
         self._producer: Producer | None = None
         self._answers: SimpleQueue[_Answer] = SimpleQueue()
@@ -162,7 +168,7 @@ class Outbox:
         """Put a letter in. It is sent at once unless the outbox is blocked."""
         sending.size = sending.letter.size
         self._bytes += sending.size
-        if self._trouble is not None or not sending.partition.owned:
+        if (self._trouble is not None or not sending.partition.owned) and not self._ordered:
             self._waiting.append(sending)
         else:
             self._attempt(sending)
@@ -170,12 +176,17 @@ class Outbox:
     def settle(self) -> list[Sending]:
         """Take the answers that are here, try again what is due. Returns the letters that are through."""
         through: list[Sending] = []
+        known = self._trouble
         while not self._answers.empty():
             self._take(self._answers.get(), through)
         now = self._clock()
         if self._flying and now >= self._check_at:
             self._check_at = now + 1.0
             self._give_up_waiting(now)
+        if self._ordered:
+            if known is not None and not self._flying and now >= known.retry_at:
+                self._trouble = None
+            return through
         if self._waiting:
             self._cancel_orphans()
         if self._trouble is not None and now >= self._trouble.retry_at and self._probe is None:
@@ -190,7 +201,7 @@ class Outbox:
         return through
 
     def _next_waiting(self) -> Sending | None:
-        """The first letter that may go. During a rebalance, letters wait until their partition comes back or is lost."""
+        """The first letter that may go. During a rebalance, letters wait for the fate of their partition."""
         for place, sending in enumerate(self._waiting):
             if sending.partition.owned:
                 del self._waiting[place]
@@ -248,6 +259,8 @@ class Outbox:
             self._forget(sending)
             sending.done = True
             through.append(sending)
+            if self._ordered and self._trouble is not None:
+                return
             self._pause = self._backoff[0]
             if self._trouble is not None:
                 log.warning("%s can be written again after %.1f s", self._what, self.blocked_for)
@@ -300,13 +313,16 @@ class Outbox:
             trouble.attempts += 1
             trouble.retry_at = now + self._next_pause()
         self._trouble.forbidden = client.is_forbidden(error)
-        # In the order of the log: what failed first is tried first.
-        self._waiting.append(sending)
+        if self._ordered:
+            self._bytes -= sending.size
+        else:
+            # In the order of the log: what failed first is tried first.
+            self._waiting.append(sending)
 
     def _next_pause(self) -> float:
         pause = self._pause
         self._pause = min(pause * 2, self._backoff[1])
-        return pause * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+        return pause * random.uniform(0.5, 1.0)
 
     def _reason(self, sending: Sending, error: BaseException, *, too_large: bool) -> str:
         kind = type(error).__name__

@@ -490,10 +490,9 @@ def _ignore(_offsets: object, _answer: object) -> None:
 
 
 def _make_listener(source: Source, chained: Any) -> Any:
-    """The listener that the client calls: ours first where something is taken, the user's first where it is given."""
-    from kafka import ConsumerRebalanceListener  # type: ignore[import-untyped]
+    """The listener that the client calls: the guard's books first, then the user's own."""
 
-    class Listener(ConsumerRebalanceListener):  # type: ignore[misc]  # an untyped base class
+    class Listener(client.RebalanceListener):  # type: ignore[misc]  # an untyped base class
         """Keeps the guard's books in step with the group."""
 
         def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
