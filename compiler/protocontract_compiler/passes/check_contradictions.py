@@ -21,6 +21,8 @@ from protocontract_compiler.descriptors.options import VALIDATE
 from protocontract_compiler.diagnostics import Diagnostics
 from protocontract_compiler.passes.pattern_shape import demands
 
+_IGNORE_ALWAYS = 3
+
 _FIELD = f"{VALIDATE}.field"
 
 # What may stand beside a demanded piece of text. A piece that survives beside none of them never does.
@@ -46,6 +48,8 @@ def check(loaded: Loaded, schema: ir.Schema, diagnostics: Diagnostics) -> None:
             found[field.name] = rules
             at = _At(loaded, diagnostics, descriptor.fields_by_name[field.name])
             for part, steps in _parts(rules):
+                if part.ignore == _IGNORE_ALWAYS:
+                    continue  # switched off
                 _check_rules(part, steps, at, schema, field)
             if field.normalizer is not None:
                 _check_normalizer(rules, field, field.normalizer, at)
@@ -472,7 +476,7 @@ def _check_oneofs(loaded: Loaded, message: ir.Message, found: dict[str, Any], di
             at = _At(loaded, diagnostics, descriptor.fields_by_name[name])
             if found[name].required:
                 at.error(("required",), f"`{required[0]}` of the same oneof is required too; expected at most one")
-            elif found[name].ignore != 3:
+            elif found[name].ignore != _IGNORE_ALWAYS:
                 at.error(
                     (), f"the rules of `{name}` never apply, as `{required[0]}` of the same oneof is required; "
                     "expected one or the other", "rule-dead",
