@@ -20,8 +20,11 @@ from protocontract_compiler.descriptors.validate_proto import (
 )
 from tests.examples import examples
 
-_WORDS = ["", "a", "b", "items", "item", "id", "missing", " ", "EUR", "1.0.0", "UTC", "de-DE", "kg", "2", "batch", "^a$",
-          "\u212b", "int32.gt", "string.min_len", "required", "UNAVAILABLE", "x" * 300]  # fmt: skip
+_WORDS = (
+    """a b items item id missing EUR 1.0.0 UTC de-DE kg 2 batch ^a$ int32.gt string.min_len required UNAVAILABLE
+""".split()
+    + ["", " ", "\u212b", "x" * 300]
+)
 _TYPES = [1, 2, 3, 4, 5, 8, 9, 12, 13, 14, 17]
 
 
