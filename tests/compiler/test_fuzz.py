@@ -20,11 +20,10 @@ from protocontract_compiler.descriptors.validate_proto import (
 )
 from tests.examples import examples
 
-_WORDS = (
-    """a b items item id missing EUR 1.0.0 UTC de-DE kg 2 batch ^a$ int32.gt string.min_len required UNAVAILABLE
-""".split()
-    + ["", " ", "\u212b", "x" * 300]
-)
+_WORDS = [
+    *("a", "b", "id", "items", "item", "missing", "", " ", "\u212b", "x" * 300, "1.0.0", "2", "batch", "^a$"),
+    *("EUR", "UTC", "de-DE", "kg", "int32.gt", "string.min_len", "required", "UNAVAILABLE"),
+]
 _TYPES = [1, 2, 3, 4, 5, 8, 9, 12, 13, 14, 17]
 
 
