@@ -135,10 +135,10 @@ def instant(**options: Any) -> Any:
 
 
 def quantity(**options: Any) -> Any:
-    """The quantity normalizer with these options bound."""
+    """The quantity normalizer with these options bound. Units are looked up when the first value comes."""
     from protocontract.normalize import quantity as module
 
-    return module.normalizer(**options)
+    return module.normalizer(**options, lazy=True)
 
 
 def label(**options: Any) -> Any:

@@ -152,7 +152,8 @@ class Contract(Generic[M]):
         self.source: Final = source
         self._validate: Final = _in_sequence(validate, relate)
         self._normalize: Final = normalize
-        self._from_string: Final = cast("Callable[[bytes], M]", message_type.FromString)
+        # How bytes become a message where nothing is wrong with them; None until the first record comes.
+        self._from_string: Callable[[bytes], M] | None = None
 
     # -- records
 
@@ -171,7 +172,7 @@ class Contract(Generic[M]):
         """
         if encoding == "protobuf" and raw.__class__ is bytes:
             try:
-                message = self._from_string(raw)
+                message = (self._from_string or self._find_parser())(raw)
             except (DecodeError, RecursionError):
                 # RecursionError: the pure-Python back end of protobuf recurses. wire finds the words.
                 return self._undecodable(raw, encoding)
@@ -243,6 +244,22 @@ class Contract(Generic[M]):
         if encoding == "json":
             return wire.decode_json(self.message_type, raw, self.scalars)
         raise ValueError(f"unknown encoding {encoding!r}; expected protobuf, confluent or json")
+
+    def _find_parser(self) -> Callable[[bytes], M]:
+        """protobuf's own parser, unless the message's syntax lets pass what ``wire`` refuses (proto2)."""
+        from protocontract import wire
+
+        parser = cast("Callable[[bytes], M]", self.message_type.FromString)
+        if not wire.parser_suffices(self.message_type.DESCRIPTOR):
+
+            def parser(raw: bytes) -> M:
+                decoded = wire.decode_protobuf(self.message_type, raw)
+                if isinstance(decoded, Refusal):
+                    raise DecodeError
+                return decoded
+
+        self._from_string = parser
+        return parser
 
     def _undecodable(self, raw: bytes | None, encoding: Encoding) -> Outcome[M]:
         decoded = self._decode(raw, encoding)

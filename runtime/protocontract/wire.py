@@ -65,6 +65,11 @@ def decode_protobuf(message_type: type[M], raw: bytes | bytearray | memoryview |
     return message
 
 
+def parser_suffices(descriptor: Descriptor) -> bool:
+    """Whether ``decode_protobuf`` refuses nothing that the parser accepts: true of all that is proto3."""
+    return not _checks(descriptor)
+
+
 @lru_cache(maxsize=4096)
 def _checks(descriptor: Descriptor) -> tuple[Callable[[Message], Refusal | None], ...]:
     """What the parser leaves unchecked in messages of this type: nothing for proto3."""

@@ -230,12 +230,21 @@ def _walk_fields(
 
 def _scalars(
     schema: ir.Schema, message: ir.Message, prefix: str, outer: tuple[str, ...]
-) -> list[tuple[str, tuple[tuple[str, ir.OptionValue], ...]]]:
-    return [
-        (path, field.normalizer.options)
-        for path, field in _walk_fields(schema, message, prefix, outer)
-        if field.normalizer is not None and field.normalizer.kind == "scalar"
-    ]
+) -> list[tuple[str, ir.Options]]:
+    """What JSON may hold beyond its strict mapping, by path: the field's `scalar` options, the codes of its enum."""
+    found: list[tuple[str, ir.Options]] = []
+    for path, field in _walk_fields(schema, message, prefix, outer):
+        options: ir.Options = ()
+        if field.normalizer is not None and field.normalizer.kind == "scalar":
+            options = field.normalizer.options
+        enum = schema.enums.get((field.value or field).enum or "")
+        if enum is not None:
+            words = {word: value.number for value in enum.values for word in (value.code, *value.aliases) if word}
+            if words:
+                options = (*options, ("enum_aliases", tuple(sorted(words.items()))))
+        if options:
+            found.append((path, options))
+    return found
 
 
 def _sensitive(schema: ir.Schema, message: ir.Message, prefix: str, outer: tuple[str, ...]) -> list[str]:

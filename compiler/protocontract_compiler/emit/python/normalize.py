@@ -92,7 +92,12 @@ class Normalizers(Walkers):
     def _value(self, message: ir.Message, field: ir.Field, value: _Value, writer: Writer, names: Names) -> None:
         normalizer = field.normalizer
         assert normalizer is not None
-        code = f"{self._rt(normalizer.kind)}({options_code(normalizer.options)})"
+        options = normalizer.options
+        allowed = dict(options).get("allowed")
+        if normalizer.kind == "money" and normalizer.target is None and isinstance(allowed, tuple) and len(allowed) == 1:
+            # No sibling keeps the currency: an amount without one is in the only one that may occur.
+            options = (*options, ("sole_currency", str(allowed[0])))
+        code = f"{self._rt(normalizer.kind)}({options_code(options)})"
         bound = self.module.constant(code, f"{normalizer.kind}_{snake(message.python_path)}_{field.name}")
         site = self.site(message, field, normalizer.kind, spoils=(normalizer.target,) if normalizer.target else ())
         result = names.fresh("result")

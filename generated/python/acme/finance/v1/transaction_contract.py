@@ -156,9 +156,9 @@ _TEXT_TRANSACTION_MEMO: Final = _rt.text(
     normalize="nfc", strip_controls=True, trim=True, reject=("bidi_control", "replacement")
 )
 _SITE_TRANSACTION_MEMO_TEXT: Final = _rt.Site("acme.finance.v1.Transaction", _F_TRANSACTION_MEMO, "text")
-_MATCHES: Final = _rt.re2.compile(
-    "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
-).search
+_MATCHES: Final = _rt.re.compile(
+    "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
+).fullmatch
 
 
 def _normalize_transaction(
@@ -211,7 +211,7 @@ def _validate_transaction(m: _pb.Transaction) -> list[_rt.Violation] | None:
     id_ = m.id
     if refund_of != "" and refund_of == id_:  # transaction.proto:32  transaction.self_refund
         out = _rt.add(out, _R_TRANSACTION_TRANSACTION_SELF_REFUND)
-    if id_ != "" and not _MATCHES(id_) is not None:  # transaction.proto:37  string.uuid
+    if id_ != "" and _MATCHES(id_) is None:  # transaction.proto:37  string.uuid
         out = _rt.add(out, _R_TRANSACTION_ID_STRING_UUID, id_)
     if id_ == "":  # transaction.proto:37  string.uuid
         out = _rt.add(out, _R_TRANSACTION_ID_STRING_UUID_EMPTY, id_)
@@ -232,7 +232,7 @@ def _validate_transaction(m: _pb.Transaction) -> list[_rt.Violation] | None:
     if kind == 0:  # transaction.proto:66  enum.not_in
         out = _rt.add(out, _R_TRANSACTION_KIND_ENUM_NOT_IN, kind)
     if refund_of:
-        if refund_of != "" and not _MATCHES(refund_of) is not None:  # transaction.proto:72  string.uuid
+        if refund_of != "" and _MATCHES(refund_of) is None:  # transaction.proto:72  string.uuid
             out = _rt.add(out, _R_TRANSACTION_REFUND_OF_STRING_UUID, refund_of)
         if refund_of == "":  # transaction.proto:72  string.uuid
             out = _rt.add(out, _R_TRANSACTION_REFUND_OF_STRING_UUID_EMPTY, refund_of)
@@ -307,6 +307,7 @@ TRANSACTION: Final = _rt.Contract(
         ),
         _rt.Promise("", "transaction.self_refund", ("transaction.self_refund",)),
     ),
+    scalars={"currency": {"enum_aliases": {"CNY": 1, "RMB": 1, "USD": 2}}},
     sensitive=frozenset({"account"}),
     source="acme/finance/v1/transaction.proto",
 )

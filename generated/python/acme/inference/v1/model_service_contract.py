@@ -430,11 +430,11 @@ _R_METRICS_BATCH_SIZE_UINT32_GTE: Final = _rt.Rule(
 )
 
 # Patterns, sets and normalizers, built once
-_MATCHES: Final = _rt.re2.compile(
-    "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
-).search
-_MATCHES_2: Final = _rt.re2.compile("^[0-9]+\\.[0-9]+\\.[0-9]+$").search
-_MATCHES_3: Final = _rt.re2.compile("^[0-9a-f]{64}$").search
+_MATCHES: Final = _rt.re.compile(
+    "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
+).fullmatch
+_MATCHES_2: Final = _rt.re.compile("[0-9]+\\.[0-9]+\\.[0-9]+").fullmatch
+_MATCHES_3: Final = _rt.re.compile("[0-9a-f]{64}").fullmatch
 _GRAPH_PREDICT_RESPONSE_EVIDENCE: Final = _rt.graph(acyclic=True, closed=True)
 _SITE_PREDICT_RESPONSE_EVIDENCE_GRAPH: Final = _rt.Site(
     "acme.inference.v1.PredictResponse", _F_PREDICT_RESPONSE_EVIDENCE, "graph"
@@ -487,12 +487,12 @@ def _validate_predict_request(m: _pb.PredictRequest) -> list[_rt.Violation] | No
     if m.WhichOneof("model") is None:  # model_service.proto:58  oneof.required
         out = _rt.add(out, _R_PREDICT_REQUEST_REQUIRED)
     request_id = m.request_id
-    if request_id != "" and not _MATCHES(request_id) is not None:  # model_service.proto:54  string.uuid
+    if request_id != "" and _MATCHES(request_id) is None:  # model_service.proto:54  string.uuid
         out = _rt.add(out, _R_PREDICT_REQUEST_REQUEST_ID_STRING_UUID, request_id)
     if request_id == "":  # model_service.proto:54  string.uuid
         out = _rt.add(out, _R_PREDICT_REQUEST_REQUEST_ID_STRING_UUID_EMPTY, request_id)
     model_version = m.model_version
-    if not _MATCHES_2(model_version) is not None:  # model_service.proto:56  string.pattern
+    if _MATCHES_2(model_version) is None:  # model_service.proto:56  string.pattern
         out = _rt.add(out, _R_PREDICT_REQUEST_MODEL_VERSION_STRING_PATTERN, model_version)
     if m.HasField("entity_model"):
         entity_model = m.entity_model
@@ -522,12 +522,12 @@ def _validate_predict_response(m: _pb.PredictResponse) -> list[_rt.Violation] | 
     if (status == 1) != (m.HasField("entity_model") or m.HasField("encoder")):  # model_service.proto:70  predict.output_on_success
         out = _rt.add(out, _R_PREDICT_RESPONSE_PREDICT_OUTPUT_ON_SUCCESS)
     request_id = m.request_id
-    if request_id != "" and not _MATCHES(request_id) is not None:  # model_service.proto:76  string.uuid
+    if request_id != "" and _MATCHES(request_id) is None:  # model_service.proto:76  string.uuid
         out = _rt.add(out, _R_PREDICT_RESPONSE_REQUEST_ID_STRING_UUID, request_id)
     if request_id == "":  # model_service.proto:76  string.uuid
         out = _rt.add(out, _R_PREDICT_RESPONSE_REQUEST_ID_STRING_UUID_EMPTY, request_id)
     model_version = m.model_version
-    if not _MATCHES_2(model_version) is not None:  # model_service.proto:78  string.pattern
+    if _MATCHES_2(model_version) is None:  # model_service.proto:78  string.pattern
         out = _rt.add(out, _R_PREDICT_RESPONSE_MODEL_VERSION_STRING_PATTERN, model_version)
     if status not in {0, 1, 2, 3}:  # model_service.proto:80  enum.defined_only
         out = _rt.add(out, _R_PREDICT_RESPONSE_STATUS_ENUM_DEFINED_ONLY, status)
@@ -550,7 +550,7 @@ def _validate_predict_response(m: _pb.PredictResponse) -> list[_rt.Violation] | 
         if len(name) < 1:  # model_service.proto:212  string.min_len
             out = _rt.add(out, _R_PREDICT_RESPONSE_EVIDENCE_NAME_STRING_MIN_LEN, name, (i_2,))
         digest = evidence_item.digest
-        if not _MATCHES_3(digest) is not None:  # model_service.proto:214  string.pattern
+        if _MATCHES_3(digest) is None:  # model_service.proto:214  string.pattern
             out = _rt.add(out, _R_PREDICT_RESPONSE_EVIDENCE_DIGEST_STRING_PATTERN, digest, (i_2,))
         previous = evidence_item.previous
         if len(previous) > 1:  # model_service.proto:216  repeated.max_items
@@ -618,7 +618,7 @@ def _validate_evidence_step(m: _pb.EvidenceStep) -> list[_rt.Violation] | None:
     if len(name) < 1:  # model_service.proto:212  string.min_len
         out = _rt.add(out, _R_EVIDENCE_STEP_NAME_STRING_MIN_LEN, name)
     digest = m.digest
-    if not _MATCHES_3(digest) is not None:  # model_service.proto:214  string.pattern
+    if _MATCHES_3(digest) is None:  # model_service.proto:214  string.pattern
         out = _rt.add(out, _R_EVIDENCE_STEP_DIGEST_STRING_PATTERN, digest)
     previous = m.previous
     if len(previous) > 1:  # model_service.proto:216  repeated.max_items

@@ -476,10 +476,10 @@ _TEXT_CHAT_TURN_CONTENT: Final = _rt.text(
     normalize="nfc", strip_controls=True, reject=("nul", "replacement", "tag")
 )
 _SITE_CHAT_TURN_CONTENT_TEXT: Final = _rt.Site("acme.pipeline.v1.ChatTurn", _F_CHAT_TURN_CONTENT, "text")
-_MATCHES: Final = _rt.re2.compile("^[a-z0-9-]+@[0-9]+\\.[0-9]+\\.[0-9]+$").search
-_MATCHES_2: Final = _rt.re2.compile(
-    "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
-).search
+_MATCHES: Final = _rt.re.compile("[\\-0-9a-z]+@[0-9]+\\.[0-9]+\\.[0-9]+").fullmatch
+_MATCHES_2: Final = _rt.re.compile(
+    "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
+).fullmatch
 _SET: Final = frozenset(("system", "user", "assistant", "tool"))
 _TENSOR_TOKENIZER_OUTPUT_INPUT_IDS: Final = _rt.tensor(dtype="int64", dims=("tokens",))
 _SITE_TOKENIZER_OUTPUT_INPUT_IDS_TENSOR: Final = _rt.Site(
@@ -605,7 +605,7 @@ def _validate_embedding(m: _pb.Embedding) -> list[_rt.Violation] | None:
     if len(document_id) > 128:  # pipeline.proto:83  string.max_len
         out = _rt.add(out, _R_EMBEDDING_DOCUMENT_ID_STRING_MAX_LEN, document_id)
     encoder = m.encoder
-    if not _MATCHES(encoder) is not None:  # pipeline.proto:86  string.pattern
+    if _MATCHES(encoder) is None:  # pipeline.proto:86  string.pattern
         out = _rt.add(out, _R_EMBEDDING_ENCODER_STRING_PATTERN, encoder)
     vector = m.vector
     if len(vector) != 1536:  # pipeline.proto:90  bytes.len
@@ -620,7 +620,7 @@ def _validate_retrieved_chunks(m: _pb.RetrievedChunks) -> list[_rt.Violation] | 
     if len(m.chunks) >= 2 and not _rt.cel_index_list(m.chunks, 0).score >= _rt.cel_index_list(m.chunks, _rt.cel_sub_int(len(m.chunks), 1)).score:  # pipeline.proto:119  retrieved.best_first
         out = _rt.add(out, _R_RETRIEVED_CHUNKS_RETRIEVED_BEST_FIRST)
     query_id = m.query_id
-    if query_id != "" and not _MATCHES_2(query_id) is not None:  # pipeline.proto:125  string.uuid
+    if query_id != "" and _MATCHES_2(query_id) is None:  # pipeline.proto:125  string.uuid
         out = _rt.add(out, _R_RETRIEVED_CHUNKS_QUERY_ID_STRING_UUID, query_id)
     if query_id == "":  # pipeline.proto:125  string.uuid
         out = _rt.add(out, _R_RETRIEVED_CHUNKS_QUERY_ID_STRING_UUID_EMPTY, query_id)
@@ -677,7 +677,7 @@ def _validate_chunk(m: _pb.Chunk) -> list[_rt.Violation] | None:
 def _validate_conversation(m: _pb.Conversation) -> list[_rt.Violation] | None:
     out: list[_rt.Violation] | None = None
     conversation_id = m.conversation_id
-    if conversation_id != "" and not _MATCHES_2(conversation_id) is not None:  # pipeline.proto:172  string.uuid
+    if conversation_id != "" and _MATCHES_2(conversation_id) is None:  # pipeline.proto:172  string.uuid
         out = _rt.add(out, _R_CONVERSATION_CONVERSATION_ID_STRING_UUID, conversation_id)
     if conversation_id == "":  # pipeline.proto:172  string.uuid
         out = _rt.add(out, _R_CONVERSATION_CONVERSATION_ID_STRING_UUID_EMPTY, conversation_id)

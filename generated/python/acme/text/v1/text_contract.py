@@ -171,9 +171,9 @@ _SPANS_REMAPPER_CODE_POINT: Final = _rt.spans_remapper(unit="code_point")
 _SITE_TEXT_SAMPLE_ENTITIES_SPANS: Final = _rt.Site(
     "acme.text.v1.TextSample", _F_TEXT_SAMPLE_ENTITIES, "spans", needs=("raw_text",)
 )
-_MATCHES: Final = _rt.re2.compile(
-    "^[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}$"
-).search
+_MATCHES: Final = _rt.re.compile(
+    "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
+).fullmatch
 _SPANS_TEXT_SAMPLE_ENTITIES: Final = _rt.spans(
     unit="code_point", allow_nesting=True, no_edge_whitespace=True, order="any"
 )
@@ -211,7 +211,7 @@ def _normalize_text_sample(
 def _validate_text_sample(m: _pb.TextSample) -> list[_rt.Violation] | None:
     out: list[_rt.Violation] | None = None
     id_ = m.id
-    if id_ != "" and not _MATCHES(id_) is not None:  # text.proto:32  string.uuid
+    if id_ != "" and _MATCHES(id_) is None:  # text.proto:32  string.uuid
         out = _rt.add(out, _R_TEXT_SAMPLE_ID_STRING_UUID, id_)
     if id_ == "":  # text.proto:32  string.uuid
         out = _rt.add(out, _R_TEXT_SAMPLE_ID_STRING_UUID_EMPTY, id_)
