@@ -55,13 +55,11 @@ class _Answer:
 
 @dataclass(slots=True)
 class _Trouble:
-    """Why nothing gets through, since when, and when to try again."""
+    """Why nothing gets through, and when to try again."""
 
     reason: str
-    since: float
     retry_at: float
     forbidden: bool = False
-    attempts: int = 1
 
 
 @dataclass(slots=True)
@@ -117,6 +115,8 @@ class Outbox:
         self._check_at = 0.0
         self.counts = OutboxCounts()
         self._pause = backoff[0]
+        self._failing_since: float | None = None
+        self._failed_tries = 0
         #: Whether no answer waits for ``settle``. Asked for every record, so it is the queue's own method.
         self.quiet: Callable[[], bool] = self._answers.empty
 
@@ -134,8 +134,8 @@ class Outbox:
 
     @property
     def blocked_for(self) -> float:
-        """Seconds since the trouble began."""
-        return self._clock() - self._trouble.since if self._trouble else 0.0
+        """Seconds since the first failure after the last success."""
+        return 0.0 if self._failing_since is None else self._clock() - self._failing_since
 
     @property
     def forbidden(self) -> bool:
@@ -144,8 +144,8 @@ class Outbox:
 
     @property
     def attempts(self) -> int:
-        """Failures in a row."""
-        return self._trouble.attempts if self._trouble else 0
+        """Tries that failed since the last success. Letters that fail together count once."""
+        return self._failed_tries
 
     @property
     def full(self) -> bool:
@@ -262,9 +262,11 @@ class Outbox:
             if self._ordered and self._trouble is not None:
                 return
             self._pause = self._backoff[0]
+            self._failed_tries = 0
             if self._trouble is not None:
                 log.warning("%s can be written again after %.1f s", self._what, self.blocked_for)
                 self._trouble = None
+            self._failing_since = None
             if self._probe is sending:
                 self._probe = None
         elif answer.attempt == sending.attempt and id(sending) in self._flying:
@@ -305,12 +307,15 @@ class Outbox:
         if self._trouble is None:
             # What may only have been in bad company is tried by itself at once.
             pause = 0.0 if client.is_too_large(error) and not too_large else self._next_pause()
-            self._trouble = _Trouble(reason, now, now + pause)
+            self._trouble = _Trouble(reason, now + pause)
+            self._failed_tries += 1
+            if self._failing_since is None:
+                self._failing_since = now
             log.warning("%s; trying again until it works, nothing is skipped", reason)
         elif now >= self._trouble.retry_at:
             trouble = self._trouble
             trouble.reason = reason
-            trouble.attempts += 1
+            self._failed_tries += 1
             trouble.retry_at = now + self._next_pause()
         self._trouble.forbidden = client.is_forbidden(error)
         if self._ordered:
