@@ -348,6 +348,9 @@ this.s.substring(this.i).matches('^a+$') || this.b
 this.b || this.s.substring(this.i).matches('^a+$')
 this.ws.matches('a') || this.l == this.l
 this.rs.exists(x, x.charAt(this.i).matches('a') || x == 'a')
+'%s'.format([this.y])
+'%s %s'.format([this.ry, this.y])
+this.b ? '%s!'.format([b'\xff']) : ''
 dyn(this.l) < 5.0
 dyn(this.s) == 'a'
 type(this.l) == int

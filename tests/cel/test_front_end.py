@@ -61,7 +61,7 @@ DELEGATED = [
     "'%z'.format([1])", "'%s'.format([])", "this.s.format([1])", "'%s'.format(this.rs.map(x, x))", "this.w == 1.5",
     "type(this.sub) == type(this.sub)", "{'a': 1, 'b': 'c'}.size() == 2", "cel_test.n1.Sub{a: 1}.a == 1",
     "this.rdu == this.rdu", "this.rdu[0] > this.du", "this.md['a'] > this.du", "this.ri[0.0] == 1",
-    "true ? 'x' == '' : this.an == this.an",
+    "'%s'.format([this.y]) == 'a'", "'%x'.format(['%s'.format([this.y])])", "'%s%s'.format([this.y, this.y])",
 ]  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from protocontract_compiler.cel import values
 from protocontract_compiler.cel.checked import Tree
 from protocontract_compiler.cel.environment import Checker, Declaration
 from protocontract_compiler.cel.errors import CelError, Untranslatable
+from protocontract_compiler.cel.format import require_finished
 from protocontract_compiler.cel.translate import Binding, Translator
 from protocontract_compiler.cel.values import Constant, MessageConstant, constant_of_field
 from protocontract_compiler.ir_cel import (
@@ -163,6 +164,7 @@ def _program(source: str, expr: Expr) -> Program:
         raise Untranslatable("a result whose type is known at run time only")
     if kind not in ("bool", "string"):
         raise CelError(f"wrong type of result; expected bool or string, got {expr.type}")
+    require_finished(expr)
     nodes = list(walk(expr))
     constant = expr.value if isinstance(expr, Literal) else None
     return Program(

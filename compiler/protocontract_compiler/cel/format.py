@@ -13,7 +13,7 @@ from typing import Any, Final
 from protocontract._cel_time import cel_display_timestamp
 from protocontract_compiler.cel.errors import Untranslatable
 from protocontract_compiler.cel.fold import fold
-from protocontract_compiler.ir_cel import INT, STRING, Call, Expr, ListExpr, Literal, Type, list_of
+from protocontract_compiler.ir_cel import INT, STRING, Call, Cond, Expr, ListExpr, Literal, Type, list_of, walk
 
 _TAKES: Final = {
     "d": {"int", "uint", "double"},
@@ -58,7 +58,8 @@ def format_call(template: Expr, arguments: Expr, *, standard: bool = False) -> E
         verb, precision, position = _clause(text, position)
         if used >= len(items):
             raise Untranslatable("format() with too few arguments")
-        pieces.append(_display(_standard(items[used]) if standard else items[used], verb, precision))
+        item = _standard(items[used]) if standard and verb == "s" else items[used]
+        pieces.append(_display(item, verb, precision))
         used += 1
     if any(not isinstance(item, Literal) for item in items[used:]):
         raise Untranslatable("format() with too many arguments")
@@ -104,6 +105,7 @@ def _rfc_3339(instant: int) -> str:
 
 
 _NATIVE: Final[dict[str, Callable[[Any], str]]] = {
+    "bytes": lambda value: value.decode("utf-8", "replace"),
     "double": _in_full,
     "duration": _seconds,
     "timestamp": _rfc_3339,
@@ -175,7 +177,8 @@ def _display_string(expr: Expr) -> Expr:
         return concat([*pieces, Literal(STRING, "]")])
     if kind in ("list", "map"):
         _require_displayed(expr.type)
-        return fold(Call(STRING, "format_value", (expr, Literal(STRING, str(expr.type)))))
+        shown = Call(STRING, "format_value", (expr, Literal(STRING, str(expr.type))))
+        return shown if "bytes" in str(expr.type) else fold(shown)
     if kind not in _DISPLAYED or expr.type.nullable:
         raise Untranslatable(f"format() of {expr.type}")
     if kind == "string":
@@ -184,7 +187,51 @@ def _display_string(expr: Expr) -> Expr:
         return fold(Call(STRING, "string_of_int", (expr,)))
     if kind in ("bool", "type", "null") and not isinstance(expr, Literal) and kind != "bool":
         raise Untranslatable(f"format() of {expr.type}")
-    return fold(Call(STRING, "format_value", (expr, Literal(STRING, kind))))
+    shown = Call(STRING, "format_value", (expr, Literal(STRING, kind)))
+    return _display_bytes(shown, expr) if kind == "bytes" else fold(shown)
+
+
+def _display_bytes(shown: Call, expr: Expr) -> Expr:
+    """Bytes that are no UTF-8 stay as they are in the engine's texts and are replaced in a finished message only."""
+    if not isinstance(expr, Literal) or not isinstance(expr.value, bytes):
+        return shown
+    try:
+        expr.value.decode()
+    except UnicodeDecodeError:
+        return shown
+    return fold(shown)
+
+
+def shows_bytes(expr: Expr) -> bool:
+    """Whether a node displays bytes that may be no UTF-8."""
+    match expr:
+        case Call(op="format_value", args=(_, Literal(value=str(type_name)))):
+            return "bytes" in type_name
+        case _:
+            return False
+
+
+def require_finished(expr: Expr) -> None:
+    """Raises ``Untranslatable`` if displayed bytes are used for anything but the message that a rule ends in."""
+    match expr:
+        case Cond():
+            _refuse_bytes(expr.condition)
+            require_finished(expr.then)
+            require_finished(expr.otherwise)
+        case Call(op="concat_texts"):
+            for piece, following in zip(expr.args, [*expr.args[1:], None], strict=True):
+                if following is not None and shows_bytes(piece) and shows_bytes(following):
+                    _refuse_bytes(piece)  # the halves of one character may meet
+                require_finished(piece)
+        case Call() if shows_bytes(expr):
+            _refuse_bytes(expr.args[0])
+        case _:
+            _refuse_bytes(expr)
+
+
+def _refuse_bytes(expr: Expr) -> None:
+    if any(map(shows_bytes, walk(expr))):
+        raise Untranslatable("format() of bytes that may be no UTF-8, in a text that is used further")
 
 
 def _require_displayed(type_: Type) -> None:
