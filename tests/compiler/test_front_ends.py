@@ -19,7 +19,9 @@ from protocontract_compiler.protoc import includes_folder
 from tests.compiler.sources import CONTRACTS, EXAMPLES
 
 PROTOS = Path(__file__).parent / "protos"
-OTHERS = ("old.proto", "modern.proto", "custom.proto", "words/class.proto", "words/other-file.proto")
+OTHERS = (
+    "old.proto", "modern.proto", "custom.proto", "good/every_word.proto", "words/class.proto", "words/other-file.proto",
+)  # fmt: skip
 VALIDATE = "buf/validate/validate.proto"
 CASE = Path(__file__).parent / "cases" / "money-currency-field"
 
@@ -157,8 +159,8 @@ def _use(out: Path, folder: Path) -> None:
         "import sys; sys.path.insert(0, sys.argv[1])\n"
         "from acme.finance.v1.transaction_contract import TRANSACTION as contract\n"
         "import importlib, protocontract\n"
-        "for name in ('old', 'modern', 'custom', 'words.other_file', 'words.class', 'acme.text.v1.text',\n"
-        "             'acme.inference.v1.model_service', 'acme.pipeline.v1.pipeline'):\n"
+        "for name in ('old', 'modern', 'custom', 'good.every_word', 'words.other_file', 'words.class',\n"
+        "             'acme.text.v1.text', 'acme.inference.v1.model_service', 'acme.pipeline.v1.pipeline'):\n"
         "    importlib.import_module(f'{name}_contract')\n"
         "assert protocontract.load('acme.finance.v1.Transaction') is contract\n"
         "made = contract.message_type(id='123e4567-e89b-12d3-a456-426614174000', amount='¥1000', kind=1,\n"

@@ -55,6 +55,10 @@ def _fill(message: Any, choose: random.Random, depth: int = 0) -> Any:
     return message
 
 
+def _set(options: Any, extension: Any, value: Message) -> None:
+    options.Extensions[extension].CopyFrom(value)
+
+
 def _scalar(field: Any, choose: random.Random) -> Any:
     if field.enum_type is not None:
         return choose.choice([*field.enum_type.values_by_number, 99])
@@ -76,8 +80,7 @@ def _request(choose: random.Random) -> plugin_pb2.CodeGeneratorRequest:
     for number, name in enumerate(("E_UNSPECIFIED", "E_ONE")):
         value = enum.value.add(name=name, number=number)
         if choose.random() < 0.5:
-            extension = contract_pb2.value
-            value.options.Extensions[extension].CopyFrom(_fill(contract_pb2.EnumValue(), choose))
+            _set(value.options, contract_pb2.value, _fill(contract_pb2.EnumValue(), choose))
     item = file.message_type.add(name="Item")
     item.field.add(name="id", number=1, type=9, label=1)
     item.field.add(name="a", number=2, type=5, label=1)
@@ -86,17 +89,17 @@ def _request(choose: random.Random) -> plugin_pb2.CodeGeneratorRequest:
     for number, name in enumerate(("a", "b", "id", "items"), start=1):
         kind = 11 if name == "items" else choose.choice(_TYPES)
         label = 3 if name == "items" or choose.random() < 0.3 else 1
-        field = message.field.add(name=name, number=number, type=kind, label=label)  # type: ignore[arg-type]
+        field = message.field.add(name=name, number=number, type=kind, label=label)
         if kind == FieldDescriptorProto.TYPE_ENUM:
             field.type_name = ".f.E"
         elif kind == FieldDescriptorProto.TYPE_MESSAGE:
             field.type_name = ".f.Item"
-        field.options.Extensions[contract_pb2.field].CopyFrom(_fill(contract_pb2.Field(), choose))
+        _set(field.options, contract_pb2.field, _fill(contract_pb2.Field(), choose))
     if choose.random() < 0.5:
-        message.options.Extensions[contract_pb2.contract].CopyFrom(_fill(contract_pb2.Contract(), choose))
+        _set(message.options, contract_pb2.contract, _fill(contract_pb2.Contract(), choose))
     method = file.service.add(name="S").method.add(name="R", input_type=".f.M", output_type=".f.Item")
     if choose.random() < 0.5:
-        method.options.Extensions[contract_pb2.service_level].CopyFrom(_fill(contract_pb2.ServiceLevel(), choose))
+        _set(method.options, contract_pb2.service_level, _fill(contract_pb2.ServiceLevel(), choose))
     brought = [*well_known().file, validate_descriptor(), vocabulary_descriptor(), file]
     return plugin_pb2.CodeGeneratorRequest(file_to_generate=["f.proto"], proto_file=brought)
 
