@@ -44,12 +44,14 @@ MISTAKES = {
     "this.l": (1, 1, "expected bool or string, got int"),
     "this.s ? true : false": (1, 8, "found no matching overload for '_?_:_'"),
     "this.b &&\n this.s.matches('(')": (2, 16, "invalid regular expression: missing ): ("),
-    "getField(this, 'nosuch') == 1": (1, 9, "has no field 'nosuch'"),
     "this.s.isNan()": (1, 13, "found no matching overload for 'isNan'"),
     "rules.min_len > 0u": (1, 6, "undeclared reference to 'rules.min_len'"),
     "": (1, 1, "Syntax error"),
 }
 DELEGATED = [
+    # A missing field behind dyn() or getField() is an error of evaluation to protovalidate, not of the expression.
+    "dyn(this).nosuch == 1", "has(dyn(this).nosuch)", "getField(this, 'nosuch') == 1",
+    "this.b || dyn(this.sub).nosuch == 1",
     "this == this", "this.sub == this.sub", "this.sub in this.rm", "this.rm == this.rm", "this.st.a == 1",
     "this.an == this.an",
     "this.v == 1.0", "dyn(this.st).a == 1", "this.s.matches(this.s2)", "timestamp(this.s) > this.t",

@@ -180,17 +180,17 @@ class Translator:
 
     def _field(self, operand: Binding, name: str, node: Node) -> Binding:
         if isinstance(operand, MessageConstant):
-            field = self._find(_descriptor_of(operand.message), name, node)
+            field = self._find(_descriptor_of(operand.message), name)
             return values.constant_of_field(operand.message, field)
         if operand.type.kind == "map" and operand.type.args[0] == STRING:
             return build.index(operand, Literal(STRING, name))
         descriptor = self._descriptor(operand)
-        field = self._find(descriptor, name, node)
+        field = self._find(descriptor, name)
         return self.stored(Select(values.field_type(field), operand, values.field_ref(field)))
 
     def _has(self, operand: Binding, name: str, node: Node) -> Expr:
         if isinstance(operand, MessageConstant):
-            field = self._find(_descriptor_of(operand.message), name, node)
+            field = self._find(_descriptor_of(operand.message), name)
             if values.is_repeated(field):
                 return TRUE if len(getattr(operand.message, name)) else FALSE
             if field.has_presence:
@@ -198,18 +198,20 @@ class Translator:
             return TRUE if any(field.name == name for field, _ in operand.message.ListFields()) else FALSE
         if operand.type.kind == "map" and operand.type.args[0] == STRING:
             return build.member(Literal(STRING, name), operand)
-        return Has(operand, values.field_ref(self._find(self._descriptor(operand), name, node)))
+        return Has(operand, values.field_ref(self._find(self._descriptor(operand), name)))
 
     def _descriptor(self, operand: Expr) -> Descriptor:
         if operand.type.kind != "message":
             raise Untranslatable(f"a field of {operand.type}")
         return self._pool.FindMessageTypeByName(operand.type.message)
 
-    def _find(self, descriptor: Descriptor, name: str, node: Node) -> FieldDescriptor:
+    @staticmethod
+    def _find(descriptor: Descriptor, name: str) -> FieldDescriptor:
+        """A field by its name. The checker has refused every other name, except behind dyn() and getField()."""
         field = descriptor.fields_by_name.get(name)
         if field is None:
-            line, column = self._tree.place(node)
-            raise CelError(f"message {descriptor.full_name} has no field {name!r}", line, column)
+            # An error of evaluation, not of the expression: it may stand where it is never evaluated.
+            raise Untranslatable(f"message {descriptor.full_name} has no field {name!r}, an error at run time")
         return field
 
     # ------------------------------------------------------------------------------------------------------------------
