@@ -1,5 +1,3 @@
-import datetime
-
 from google.protobuf import descriptor_pb2 as _descriptor_pb2
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf.internal import containers as _containers
@@ -127,7 +125,7 @@ class StreamLevel(_message.Message):
     error_rate: float
     window: _duration_pb2.Duration
     minimum_records: int
-    def __init__(self, compliance: _Optional[float] = ..., latency: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., frequency: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., throughput: _Optional[float] = ..., error_rate: _Optional[float] = ..., window: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., minimum_records: _Optional[int] = ...) -> None: ...
+    def __init__(self, compliance: _Optional[float] = ..., latency: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., frequency: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., throughput: _Optional[float] = ..., error_rate: _Optional[float] = ..., window: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., minimum_records: _Optional[int] = ...) -> None: ...
 
 class Field(_message.Message):
     __slots__ = ("text", "money", "instant", "quantity", "label", "scalar", "spans", "sequence", "graph", "tensor", "sensitive", "severities", "error_class", "since", "sunset", "renamed_from", "unit", "currency", "minor_digits", "acknowledge", "error_codes")
@@ -612,7 +610,7 @@ class ServiceLevel(_message.Message):
         MAX_WAIT_FIELD_NUMBER: _ClassVar[int]
         max_size: int
         max_wait: _duration_pb2.Duration
-        def __init__(self, max_size: _Optional[int] = ..., max_wait: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+        def __init__(self, max_size: _Optional[int] = ..., max_wait: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
     class Fallback(_message.Message):
         __slots__ = ("provider", "model", "max_abs", "max_rel", "label_agreement", "sticky", "probe_every")
         PROVIDER_FIELD_NUMBER: _ClassVar[int]
@@ -629,7 +627,7 @@ class ServiceLevel(_message.Message):
         label_agreement: float
         sticky: bool
         probe_every: _duration_pb2.Duration
-        def __init__(self, provider: _Optional[str] = ..., model: _Optional[str] = ..., max_abs: _Optional[float] = ..., max_rel: _Optional[float] = ..., label_agreement: _Optional[float] = ..., sticky: bool = ..., probe_every: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ...) -> None: ...
+        def __init__(self, provider: _Optional[str] = ..., model: _Optional[str] = ..., max_abs: _Optional[float] = ..., max_rel: _Optional[float] = ..., label_agreement: _Optional[float] = ..., sticky: bool = ..., probe_every: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ...) -> None: ...
     DEADLINE_FIELD_NUMBER: _ClassVar[int]
     MAX_DEADLINE_FIELD_NUMBER: _ClassVar[int]
     LATENCY_P99_FIELD_NUMBER: _ClassVar[int]
@@ -654,4 +652,4 @@ class ServiceLevel(_message.Message):
     rate: ServiceLevel.Rate
     batch: ServiceLevel.Batch
     fallback: ServiceLevel.Fallback
-    def __init__(self, deadline: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., max_deadline: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., latency_p99: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., availability: _Optional[float] = ..., max_request_bytes: _Optional[int] = ..., queue: _Optional[int] = ..., model_version_field: _Optional[str] = ..., evidence: _Optional[_Union[ServiceLevel.Evidence, str]] = ..., retry: _Optional[_Union[ServiceLevel.Retry, _Mapping]] = ..., rate: _Optional[_Union[ServiceLevel.Rate, _Mapping]] = ..., batch: _Optional[_Union[ServiceLevel.Batch, _Mapping]] = ..., fallback: _Optional[_Union[ServiceLevel.Fallback, _Mapping]] = ...) -> None: ...
+    def __init__(self, deadline: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., max_deadline: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., latency_p99: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., availability: _Optional[float] = ..., max_request_bytes: _Optional[int] = ..., queue: _Optional[int] = ..., model_version_field: _Optional[str] = ..., evidence: _Optional[_Union[ServiceLevel.Evidence, str]] = ..., retry: _Optional[_Union[ServiceLevel.Retry, _Mapping]] = ..., rate: _Optional[_Union[ServiceLevel.Rate, _Mapping]] = ..., batch: _Optional[_Union[ServiceLevel.Batch, _Mapping]] = ..., fallback: _Optional[_Union[ServiceLevel.Fallback, _Mapping]] = ...) -> None: ...

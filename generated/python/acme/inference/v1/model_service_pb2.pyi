@@ -1,5 +1,3 @@
-import datetime
-
 from buf.validate import validate_pb2 as _validate_pb2
 from google.protobuf import duration_pb2 as _duration_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
@@ -98,7 +96,7 @@ class EvidenceStep(_message.Message):
     previous: _containers.RepeatedScalarFieldContainer[str]
     provider: str
     at: _timestamp_pb2.Timestamp
-    def __init__(self, name: _Optional[str] = ..., digest: _Optional[str] = ..., previous: _Optional[_Iterable[str]] = ..., provider: _Optional[str] = ..., at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, name: _Optional[str] = ..., digest: _Optional[str] = ..., previous: _Optional[_Iterable[str]] = ..., provider: _Optional[str] = ..., at: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class Metrics(_message.Message):
     __slots__ = ("queued", "ran", "batch_size")
@@ -108,4 +106,4 @@ class Metrics(_message.Message):
     queued: _duration_pb2.Duration
     ran: _duration_pb2.Duration
     batch_size: int
-    def __init__(self, queued: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., ran: _Optional[_Union[datetime.timedelta, _duration_pb2.Duration, _Mapping]] = ..., batch_size: _Optional[int] = ...) -> None: ...
+    def __init__(self, queued: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., ran: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., batch_size: _Optional[int] = ...) -> None: ...

@@ -1,5 +1,3 @@
-import datetime
-
 from buf.validate import validate_pb2 as _validate_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from protocontract.v1 import contract_pb2 as _contract_pb2
@@ -33,7 +31,7 @@ class Embedding(_message.Message):
     encoder: str
     vector: bytes
     encoded_at: _timestamp_pb2.Timestamp
-    def __init__(self, document_id: _Optional[str] = ..., encoder: _Optional[str] = ..., vector: _Optional[bytes] = ..., encoded_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, document_id: _Optional[str] = ..., encoder: _Optional[str] = ..., vector: _Optional[bytes] = ..., encoded_at: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class RetrievedChunks(_message.Message):
     __slots__ = ("query_id", "chunks")

@@ -1,5 +1,3 @@
-import datetime
-
 from buf.validate import validate_pb2 as _validate_pb2
 from google.protobuf import timestamp_pb2 as _timestamp_pb2
 from protocontract.v1 import contract_pb2 as _contract_pb2
@@ -21,7 +19,7 @@ class TextSample(_message.Message):
     raw_text: str
     entities: _containers.RepeatedCompositeFieldContainer[NamedEntity]
     created_at: _timestamp_pb2.Timestamp
-    def __init__(self, id: _Optional[str] = ..., raw_text: _Optional[str] = ..., entities: _Optional[_Iterable[_Union[NamedEntity, _Mapping]]] = ..., created_at: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    def __init__(self, id: _Optional[str] = ..., raw_text: _Optional[str] = ..., entities: _Optional[_Iterable[_Union[NamedEntity, _Mapping]]] = ..., created_at: _Optional[_Union[_timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
 
 class NamedEntity(_message.Message):
     __slots__ = ("text", "label", "start_offset", "end_offset")
