@@ -313,6 +313,11 @@ def can_raise(expr: Expr) -> bool:
             return any(can_raise(child) for child in children(expr))
 
 
+def can_abort(expr: Expr) -> bool:
+    """Whether evaluation can end in an error that nothing absorbs: that of a subject of ``matches``."""
+    return any(isinstance(node, Call) and node.op == "matches" and can_raise(node.args[0]) for node in walk(expr))
+
+
 _FLIPPED: Final[dict[str, Choice["eq", "ne", "lt", "le", "gt", "ge"]]] = {
     "lt": "ge",
     "le": "gt",

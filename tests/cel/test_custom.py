@@ -351,6 +351,10 @@ this.rs.exists(x, x.charAt(this.i).matches('a') || x == 'a')
 '%s'.format([this.y])
 '%s %s'.format([this.ry, this.y])
 this.b ? '%s!'.format([b'\xff']) : ''
+this.s.charAt(this.i).matches('a') && false
+this.s.charAt(this.i).matches('a') || true
+false && this.s.charAt(this.i).matches('a')
+this.b && true && this.l / 0 > 1 && false
 dyn(this.l) < 5.0
 dyn(this.s) == 'a'
 type(this.l) == int

@@ -35,6 +35,7 @@ from protocontract_compiler.ir_cel import (
     Type,
     Unwrap,
     Var,
+    can_abort,
     can_raise,
     list_of,
 )
@@ -235,9 +236,7 @@ def conjunction(operands: list[Expr]) -> Expr:
     flat: list[Expr] = []
     for operand in map(boolean, operands):
         flat.extend(operand.operands if isinstance(operand, And) else (operand,))
-    if FALSE in flat:
-        return FALSE
-    rest = tuple(operand for operand in flat if operand != TRUE)
+    rest = _until(flat, FALSE, TRUE)
     return And(rest) if len(rest) > 1 else rest[0] if rest else TRUE
 
 
@@ -246,10 +245,17 @@ def disjunction(operands: list[Expr]) -> Expr:
     flat: list[Expr] = []
     for operand in map(boolean, operands):
         flat.extend(operand.operands if isinstance(operand, Or) else (operand,))
-    if TRUE in flat:
-        return TRUE
-    rest = tuple(operand for operand in flat if operand != FALSE)
+    rest = _until(flat, TRUE, FALSE)
     return Or(rest) if len(rest) > 1 else rest[0] if rest else FALSE
+
+
+def _until(operands: list[Expr], deciding: Literal, neutral: Literal) -> tuple[Expr, ...]:
+    """The operands that matter: up to a constant that decides, or it alone, unless one before it can abort."""
+    if deciding in operands:
+        operands = operands[: operands.index(deciding) + 1]
+        if not any(map(can_abort, operands)):
+            return (deciding,)
+    return tuple(operand for operand in operands if operand != neutral)
 
 
 def choice(condition: Expr, then: Expr, otherwise: Expr) -> Expr:
