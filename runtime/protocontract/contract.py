@@ -159,6 +159,18 @@ class Contract(Generic[M]):
 
     def parse(self, raw: bytes, *, encoding: Encoding = "protobuf") -> M:
         """The normalised and valid message in ``raw``. Raises ContractViolation with all violations."""
+        if encoding == "protobuf" and raw.__class__ is bytes:
+            # No Outcome is needed here. Where a value is refused or has no verdict, `process` says why.
+            normalize, validate = self._normalize, self._validate
+            try:
+                message = (self._from_string or self._find_parser())(raw)
+                if normalize is None or normalize(message, []) is None:
+                    found = None if validate is None else validate(message)
+                    if found is None or not _rejects(found):
+                        return message
+                    raise ContractViolation(found)
+            except (DecodeError, RecursionError, RuleEvaluationError):
+                pass
         outcome = self.process(raw, encoding=encoding)
         if outcome.message is None:
             raise ContractViolation(outcome.violations)
