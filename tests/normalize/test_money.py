@@ -214,7 +214,8 @@ def test_option_errors(options: dict[str, Any], option: str) -> None:
     ({"allowed": ["KWD"], "locale": "de-DE"}, False, "locale"),
     ({"allowed": ["KWD"], "decimal": ","}, False, "decimal"),
     ({"allowed": ["KWD"], "locale": "en-US"}, False, "=KWD"),
-    ({"allowed": ["EUR"], "default_currency": "USD"}, True, "default_currency"),
+    ({"allowed": ["EUR"], "default_currency": "USD"}, True, None),
+    ({"allowed": ["EUR"], "default_currency": "USD"}, False, "default_currency"),
 ])
 def test_check_options(options: dict[str, Any], field: bool, expected: str | None) -> None:
     if expected is None or expected.startswith("="):

@@ -110,15 +110,15 @@ def check_options(
 ) -> str | None:
     """Check the options of a contract's field; returns the ``sole_currency`` for ``normalizer``, or None.
 
-    Without ``currency_field`` nothing stores the code, so ``allowed`` must name exactly one, and what the normalizer
-    writes must be read back as the same amount: a locale that groups with a full stop would read ``1.234`` as 1234.
+    Without ``currency_field`` nothing stores the code, so ``allowed`` must name exactly one (which a default must
+    equal), and what the normalizer writes must be read back as the same amount: a locale that groups with a full stop
+    would read ``1.234`` as 1234.
 
     Raises OptionError.
     """
     options = checked_options(policy, default_currency, allowed, locale, decimal, scale)
-    if options.default and options.allowed and options.default not in options.allowed:
-        raise OptionError("default_currency", f'"{options.default}" is not among the allowed currencies')
     if has_currency_field:
+        # A default outside of `allowed` can be kept here: it refuses every amount that does not say what it is in.
         return None
     if len(options.allowed) != 1:
         raise OptionError(
@@ -126,6 +126,8 @@ def check_options(
             "nothing stores the currency code; expected currency_field, or exactly one currency in allowed",
         )
     (sole,) = options.allowed
+    if options.default not in (None, sole):
+        raise OptionError("default_currency", f'"{options.default}" is not among the allowed currencies')
     groups_with_stop = not options.marks.free and "." in options.marks.of(0x30)[1]
     if groups_with_stop and (options.scale == "any" or MINOR_DIGITS[sole] in (3, None)):
         raise OptionError(
