@@ -262,7 +262,8 @@ class Contract(Generic[M]):
         from protocontract import wire
 
         parser = cast("Callable[[bytes], M]", self.message_type.FromString)
-        if not wire.parser_suffices(self.message_type.DESCRIPTOR):
+        descriptor: Any = self.message_type.DESCRIPTOR
+        if not wire.parser_suffices(descriptor):
 
             def parser(raw: bytes) -> M:
                 decoded = wire.decode_protobuf(self.message_type, raw)

@@ -57,8 +57,13 @@ def comparison(operator: str, left: Code, right: Code) -> Code:
     return Code(f"{left.after(COMPARISON)} {operator} {right.after(COMPARISON)}", COMPARISON)
 
 
+_FOUND: Final = " is not None"
+
+
 def negated(operand: Code) -> Code:
-    """``not operand``."""
+    """``not operand``; of ``x is not None`` it is ``x is None``."""
+    if operand.precedence == COMPARISON and operand.text.endswith(_FOUND):
+        return Code(f"{operand.text.removesuffix(_FOUND)} is None", COMPARISON)
     return Code(f"not {operand.within(NOT)}", NOT)
 
 
