@@ -1,9 +1,9 @@
-"""Random well-typed expressions over the message of ``messages.FIELDS``."""
+"""Random well-typed expressions, over the message of ``messages.FIELDS`` or any other leaves."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 
 Make = Callable[["Grammar", int], str]
 
@@ -25,8 +25,11 @@ _PARTS = ["getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek",
 class Grammar:
     """Makes expressions of a type; deeper ones are smaller."""
 
-    def __init__(self, rng: random.Random) -> None:
+    def __init__(self, rng: random.Random, leaves: Mapping[str, Sequence[str]] | None = None) -> None:
+        """``leaves`` are the known parts of ``this`` by type; constants stand beside them in any case."""
         self.rng = rng
+        self._leaves = _LEAVES if leaves is None else {**CONSTANTS, **leaves}
+        self._nodes = _NODES if leaves is not None else _NODES_OF_FIELDS
         self._names = 0
         self._variables: dict[str, list[str]] = {}
 
@@ -40,8 +43,8 @@ class Grammar:
 
     def make(self, type_: str, depth: int) -> str:
         """An expression of a type: bool, int, uint, double, string, bytes, timestamp, duration, or a list of one."""
-        leaves = _LEAVES[type_] + self._variables.get(type_, []) * 3
-        nodes = _NODES.get(type_, [])
+        leaves = [*self._leaves[type_], *self._variables.get(type_, []) * 3]
+        nodes = self._nodes.get(type_, [])
         if depth <= 0 or not nodes or self.rng.random() < 0.12:
             return self.rng.choice(leaves)
         return self.rng.choice(nodes)(self, depth - 1)
@@ -78,6 +81,25 @@ def _choice(type_: str) -> Make:
     return lambda g, d: f"({g.make('bool', d)} ? {g.make(type_, d)} : {g.make(type_, d)})"
 
 
+#: Leaves that any message has.
+CONSTANTS: dict[str, list[str]] = {
+    "bool": ["true", "false"],
+    "int": _INTS,
+    "uint": _UINTS,
+    "double": _DOUBLES,
+    "string": _STRINGS,
+    "bytes": _BYTES,
+    "timestamp": _TIMES,
+    "duration": _SPANS,
+    "list(int)": ["[1, 2, 5]"],
+    "list(uint)": ["[1u, 2u]"],
+    "list(double)": ["[0.5, 1.0]"],
+    "list(string)": ["['a', 'b']"],
+    "list(bytes)": ["[b'a']"],
+    "list(bool)": ["[true, false]"],
+    "list(timestamp)": ["[timestamp(0)]"],
+}
+
 _LEAVES: dict[str, list[str]] = {
     "bool": ["true", "false", "this.b", "has(this.s)", "has(this.o)", "has(this.sub)", "has(this.sub.o)", "has(this.w)",
              "has(this.d)", "has(this.rs)", "(this.w == null)", "(this.ws != null)"],
@@ -112,10 +134,6 @@ _NODES: dict[str, list[Make]] = {
         lambda g, d: f"{g.make('string', d)}.matches('{g.pick(_PATTERNS)}')",
         lambda g, d: g.macro(g.pick(["all", "exists", "exists_one"]), g.pick([*_ITEMS, "timestamp"]), d),
         lambda g, d: (lambda t: f"({g.make(t, d)} in {g.make(f'list({t})', d)})")(g.pick(_ITEMS)),
-        lambda g, d: f"({g.make('string', d)} in this.ms)",
-        lambda g, d: f"({g.make('int', d)} in this.mi)",
-        lambda g, d: f"this.ms.{g.pick(['all', 'exists', 'exists_one'])}(k, k == {g.make('string', d)})",
-        lambda g, d: f"this.mi.all(k, k < {g.make('int', d)} || this.mi[k] != {g.make('string', d)})",
         lambda g, d: f"{g.make(f'list({g.pick(_ITEMS)})', d)}.unique()",
         lambda g, d: (lambda t: f"({g.make(t, d)} == {g.make(t, d)})")(f"list({g.pick(_ITEMS)})"),
         lambda g, d: f"{g.make('double', d)}.isNan()" if d < 1 else f"({g.make('double', d)}).isInf()",
@@ -135,7 +153,6 @@ _NODES: dict[str, list[Make]] = {
         lambda g, d: f"({g.make('timestamp', d)}).{g.pick(_PARTS)}({g.pick(_ZONES)})",
         lambda g, d: f"({g.make('duration', d)}).{g.pick(_DURATION_PARTS)}()",
         lambda g, d: f"{g.make('list(int)', d)}[{g.make('int', d)}]",
-        lambda g, d: f"this.ms[{g.make('string', d)}]",
     ],
     "uint": [
         lambda g, d: _same(g, d, ["+", "-", "*", "/", "%"], ["uint"]),
@@ -161,7 +178,6 @@ _NODES: dict[str, list[Make]] = {
         lambda g, d: f"'%s=%s'.format([{g.make(g.pick(_ITEMS), d)}, {g.make(g.pick(_SHOWN), d)}])",
         lambda g, d: f"'%d %x'.format([{g.make('int', d)}, {g.make(g.pick(['int', 'uint', 'string', 'bytes']), d)}])",
         lambda g, d: f"'%.2f %e'.format([{g.make('double', d)}, {g.make('double', d)}])",
-        lambda g, d: f"this.mi[{g.make('int', d)}]",
         lambda g, d: f"{g.make('list(string)', d)}[{g.make('int', d)}]",
     ],
     "bytes": [
@@ -190,3 +206,16 @@ _NODES: dict[str, list[Make]] = {
     },
 }  # fmt: skip
 _NODES["list(string)"] += [lambda g, d: f"{g.make('string', d)}.split({g.make('string', d)})"]
+
+_NODES_OF_FIELDS: dict[str, list[Make]] = {
+    **_NODES,
+    "bool": [
+        *_NODES["bool"],
+        lambda g, d: f"({g.make('string', d)} in this.ms)",
+        lambda g, d: f"({g.make('int', d)} in this.mi)",
+        lambda g, d: f"this.ms.{g.pick(['all', 'exists', 'exists_one'])}(k, k == {g.make('string', d)})",
+        lambda g, d: f"this.mi.all(k, k < {g.make('int', d)} || this.mi[k] != {g.make('string', d)})",
+    ],
+    "int": [*_NODES["int"], lambda g, d: f"this.ms[{g.make('string', d)}]"],
+    "string": [*_NODES["string"], lambda g, d: f"this.mi[{g.make('int', d)}]"],
+}

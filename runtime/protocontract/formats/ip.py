@@ -7,9 +7,26 @@ from typing import Final
 
 _OCTET: Final = r"(?:25[0-5]|2[0-4][0-9]|1[0-9]{2}|[1-9]?[0-9])"
 _IPV4: Final = re.compile(rf"{_OCTET}(?:\.{_OCTET}){{3}}").fullmatch
-_GROUP: Final = re.compile(r"[0-9a-fA-F]{1,4}").fullmatch
-_LENGTH: Final = re.compile(r"0|[1-9][0-9]{0,2}").fullmatch
 _GROUPS: Final = 8
+_H16: Final = "[0-9a-fA-F]{1,4}"
+
+
+def _ipv6_pattern() -> str:
+    """RFC 4291 section 2.2 as one pattern: eight groups, or two sides of seven at most around a double colon."""
+    address = rf"{_OCTET}(?:\.{_OCTET}){{3}}"
+    forms = [rf"(?:{_H16}:){{7}}{_H16}", rf"(?:{_H16}:){{6}}{address}"]
+    for left in range(_GROUPS):
+        right = _GROUPS - 1 - left
+        head = "" if left == 0 else rf"{_H16}(?::{_H16}){{{left - 1}}}"
+        tails = [rf"(?:{_H16}:){{0,{right - 1}}}{_H16}"] if right else []
+        tails += [rf"(?:{_H16}:){{0,{right - 2}}}{address}"] if right > 1 else []
+        forms.append(f"{head}::(?:{'|'.join(tails)})?" if tails else f"{head}::")
+    return "|".join(forms)
+
+
+_GROUP: Final = re.compile(r"[0-9a-fA-F]{1,4}").fullmatch
+_IPV6: Final = re.compile(_ipv6_pattern()).fullmatch
+_LENGTH: Final = re.compile(r"0|[1-9][0-9]{0,2}").fullmatch
 
 
 def is_ip(text: str, version: int = 0) -> bool:
@@ -46,7 +63,7 @@ def _is_ipv6_with_zone(text: str) -> bool:
     address, percent, zone = text.partition("%")
     if percent and (not zone or "\0" in zone):
         return False
-    return _ipv6(address) is not None
+    return _IPV6(address) is not None
 
 
 def _ipv4(text: str) -> int | None:
