@@ -107,10 +107,10 @@ def run(contract: Contract[Any], stream: Sequence[DirtyRecord], servers: str | N
             stop_at_end=True,
         )  # fmt: skip
         with guard:
-            for record in guard:
-                report.accept(record.changes)
+            for delivered in guard:
+                report.accept(delivered.changes)
                 if levels is not None:
-                    levels.record(True, event_seconds(record.message, contract.event_time))
+                    levels.record(True, event_seconds(delivered.message, contract.event_time))
                 progress.update(guard.stats.judged, guard.stats.judged)
         progress.clear()
         report.seconds = time.perf_counter() - started

@@ -159,7 +159,7 @@ class Contract(Generic[M]):
 
     def parse(self, raw: bytes, *, encoding: Encoding = "protobuf") -> M:
         """The normalised and valid message in ``raw``. Raises ContractViolation with all violations."""
-        if encoding == "protobuf" and raw.__class__ is bytes:
+        if encoding == "protobuf" and isinstance(raw, bytes):
             # No Outcome is needed here. Where a value is refused or has no verdict, `process` says why.
             normalize, validate = self._normalize, self._validate
             try:
@@ -182,7 +182,7 @@ class Contract(Generic[M]):
         ``normalized`` says that a guard of this fingerprint has normalised the record before: then it is only
         validated, because not every normalizer is idempotent. Raises ValueError for an unknown encoding.
         """
-        if encoding == "protobuf" and raw.__class__ is bytes:
+        if encoding == "protobuf" and isinstance(raw, bytes):
             try:
                 message = (self._from_string or self._find_parser())(raw)
             except (DecodeError, RecursionError):
@@ -261,18 +261,20 @@ class Contract(Generic[M]):
         """protobuf's own parser, unless the message's syntax lets pass what ``wire`` refuses (proto2)."""
         from protocontract import wire
 
-        parser = cast("Callable[[bytes], M]", self.message_type.FromString)
         descriptor: Any = self.message_type.DESCRIPTOR
+        parser = cast("Callable[[bytes], M]", self.message_type.FromString)
         if not wire.parser_suffices(descriptor):
-
-            def parser(raw: bytes) -> M:
-                decoded = wire.decode_protobuf(self.message_type, raw)
-                if isinstance(decoded, Refusal):
-                    raise DecodeError
-                return decoded
-
+            parser = self._parse_strictly
         self._from_string = parser
         return parser
+
+    def _parse_strictly(self, raw: bytes, /) -> M:
+        from protocontract import wire
+
+        decoded = wire.decode_protobuf(self.message_type, raw)
+        if isinstance(decoded, Refusal):
+            raise DecodeError
+        return decoded
 
     def _undecodable(self, raw: bytes | None, encoding: Encoding) -> Outcome[M]:
         decoded = self._decode(raw, encoding)

@@ -39,6 +39,8 @@ Element: TypeAlias = Literal["field", "item", "key", "value"]
 
 _IGNORES: dict[int, ir.Ignore] = {0: "unspecified", 1: "if_zero_value", 3: "always"}
 
+_PARTS: tuple[tuple[str, Element], ...] = (("items", "item"), ("keys", "key"), ("values", "value"))
+
 # Which member of FieldRules.type fits which scalar type of a field; messages are told by their names.
 _RULES_OF_TYPE = {
     ir.TYPE_DOUBLE: "double", ir.TYPE_FLOAT: "float", ir.TYPE_INT64: "int64", ir.TYPE_UINT64: "uint64",
@@ -196,7 +198,7 @@ class Lowering:
             rules = getattr(source, member)
             path = f"{prefix}{member}"
             checks.extend(self._standard_checks(rules, this, field, element, path, where))
-            for name, part in (("items", "item"), ("keys", "key"), ("values", "value")):
+            for name, part in _PARTS:
                 if name in rules.DESCRIPTOR.fields_by_name and rules.HasField(name):
                     nested[name] = self._value_rules(
                         getattr(rules, name),
@@ -204,7 +206,7 @@ class Lowering:
                         field,
                         part,
                         f"{path}.{name}.",
-                        where,  # type: ignore[arg-type]
+                        where,
                     )
         return ir.ValueRules(
             required=bool(source.required),

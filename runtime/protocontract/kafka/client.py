@@ -17,10 +17,10 @@ try:
     with warnings.catch_warnings():
         # kafka-python 3.0.12 reads its schemas in a way that Python 3.11 and 3.12 call deprecated.
         warnings.simplefilter("ignore", DeprecationWarning)
-        import kafka  # type: ignore[import-untyped]  # kafka-python ships no types
-        import kafka.errors as _errors  # type: ignore[import-untyped]
-        from kafka.codec import has_lz4, has_snappy, has_zstd  # type: ignore[import-untyped]
-        from kafka.structs import OffsetAndMetadata as _OffsetAndMetadata  # type: ignore[import-untyped]
+        import kafka  # kafka-python ships no types
+        import kafka.errors as _errors
+        from kafka.codec import has_lz4, has_snappy, has_zstd
+        from kafka.structs import OffsetAndMetadata as _OffsetAndMetadata
 except ImportError as error:
     raise MissingExtra("protocontract.kafka", "kafka-python", "kafka") from error
 
@@ -292,8 +292,9 @@ def is_forbidden(error: BaseException) -> bool:
 
 def is_gap(error: BaseException) -> bool:
     """Whether records are gone that should have been read: the guard stops and says so."""
-    return isinstance(
-        error, _errors.OffsetOutOfRangeError | _errors.NoOffsetForPartitionError | _errors.LogTruncationError)
+    # LogTruncationError is made at run time, where a type checker does not see it.
+    truncated: Any = getattr(_errors, "LogTruncationError", ())
+    return isinstance(error, (_errors.OffsetOutOfRangeError, _errors.NoOffsetForPartitionError, truncated))
 
 
 def is_client_error(error: BaseException) -> bool:
