@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Final, Protocol
-from zoneinfo import ZoneInfo
+from typing import TYPE_CHECKING, Final, Protocol
 
 from protocontract._cel_error import CelRuntimeError
+
+if TYPE_CHECKING:
+    from zoneinfo import ZoneInfo
 
 _SECOND: Final = 1_000_000_000
 _INT_MIN: Final = -(2**63)
@@ -211,6 +213,8 @@ def cel_timestamp_part(instant: int, part: str, zone: str) -> int:
 def _zone(name: str) -> ZoneInfo | int:
     hours, colon, minutes = name.partition(":")
     if not colon:
+        from zoneinfo import ZoneInfo  # on first use: few contracts name a zone
+
         return ZoneInfo(name)
     offset = int(hours.lstrip("+-")) * 3600 + int(minutes) * 60
     return -offset if name.startswith("-") else offset
