@@ -38,7 +38,7 @@ WRAPPERS = frozenset(
 )
 
 OptionValue: TypeAlias = (
-    "None | bool | int | float | str | tuple[OptionValue, ...] | tuple[tuple[str, OptionValue], ...]"
+    "bool | int | float | str | tuple[OptionValue, ...] | tuple[tuple[str, OptionValue], ...] | None"
 )
 
 
@@ -102,8 +102,8 @@ class PathElement:
 class Check:
     """One rule that can be broken: at most one violation a value.
 
-    ``rule_path`` is the rule's place in FieldRules or MessageRules (``string.min_len``, ``cel[1]``); a user's predefined
-    rule ends in an extension, given as PathElement after the textual part.
+    ``rule_path`` is the rule's place in FieldRules or MessageRules (``string.min_len``, ``cel[1]``); a predefined
+    rule of the user's ends in an extension, given as PathElement after the textual part.
     """
 
     rule_id: str

@@ -168,7 +168,7 @@ def warn_all(
     found: list[Violation] | None, site: Site, refusals: Sequence[Refusal], value: object, at: Link,
     subscript: Subscript | None = None,
 ) -> list[Violation] | None:  # fmt: skip
-    """``found`` with what a normalizer left as it was because it could not be read: warnings, unless declared errors."""
+    """``found`` with what a normalizer could not read and left as it was: warnings, unless declared errors."""
     for refusal in refusals:
         found = refuse(found, site, refusal, value, at, subscript, "WARNING")
     return found

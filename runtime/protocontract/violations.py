@@ -125,7 +125,7 @@ def describe(value: object) -> str:
 
 
 class FieldElement:
-    """One step of a field path: a field's number, name and type as ``google.protobuf.FieldDescriptorProto`` counts them.
+    """One step of a field path: a field's number, name and type as ``FieldDescriptorProto.Type`` counts them.
 
     ``key_type`` and ``value_type`` are set on map fields only.
     """

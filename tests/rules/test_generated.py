@@ -248,7 +248,7 @@ def test_unknown_fields_are_seen() -> None:
 def test_load_finds_contracts_by_name_and_place() -> None:
     assert protocontract.load("acme.finance.v1.Transaction") is TRANSACTION
     assert protocontract.load("acme.finance.v1.transaction_contract:TRANSACTION") is TRANSACTION
-    with pytest.raises(ContractError, match="no contract for acme.finance.v1.Nope: looked in"):
+    with pytest.raises(ContractError, match=r"no contract for acme\.finance\.v1\.Nope: looked in"):
         protocontract.load("acme.finance.v1.Nope")
 
 

@@ -93,8 +93,8 @@ class Normalizers(Walkers):
         normalizer = field.normalizer
         assert normalizer is not None
         options = normalizer.options
-        allowed = dict(options).get("allowed")
-        if normalizer.kind == "money" and normalizer.target is None and isinstance(allowed, tuple) and len(allowed) == 1:
+        allowed = dict(options).get("allowed") if normalizer.kind == "money" and normalizer.target is None else None
+        if isinstance(allowed, tuple) and len(allowed) == 1:
             # No sibling keeps the currency: an amount without one is in the only one that may occur.
             options = (*options, ("sole_currency", str(allowed[0])))
         code = f"{self._rt(normalizer.kind)}({options_code(options)})"
