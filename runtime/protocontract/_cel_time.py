@@ -209,13 +209,21 @@ def cel_timestamp_part(instant: int, part: str, zone: str) -> int:
             return days - _days(year, 1, 1)
 
 
+def _load(name: str) -> ZoneInfo:
+    """A zone of the tzdata package: what a contract means does not depend on the machine's own database."""
+    # Imported on first use: few contracts name a zone.
+    from importlib.resources import files
+    from zoneinfo import ZoneInfo
+
+    with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as data:
+        return ZoneInfo.from_file(data, key=name)
+
+
 @lru_cache(maxsize=64)
 def _zone(name: str) -> ZoneInfo | int:
     hours, colon, minutes = name.partition(":")
     if not colon:
-        from zoneinfo import ZoneInfo  # on first use: few contracts name a zone
-
-        return ZoneInfo(name)
+        return _load(name)
     offset = int(hours.lstrip("+-")) * 3600 + int(minutes) * 60
     return -offset if name.startswith("-") else offset
 
