@@ -28,7 +28,9 @@ class Grammar:
     def __init__(self, rng: random.Random, leaves: Mapping[str, Sequence[str]] | None = None) -> None:
         """``leaves`` are the known parts of ``this`` by type; constants stand beside them in any case."""
         self.rng = rng
-        self._leaves = _LEAVES if leaves is None else {**CONSTANTS, **leaves}
+        self._leaves = _LEAVES
+        if leaves is not None:
+            self._leaves = {type_: [*known, *leaves.get(type_, ())] for type_, known in CONSTANTS.items()}
         self._nodes = _NODES if leaves is not None else _NODES_OF_FIELDS
         self._names = 0
         self._variables: dict[str, list[str]] = {}
