@@ -77,11 +77,15 @@ def lower(loaded: Loaded, schema: ir.Schema, diagnostics: Diagnostics, *, strict
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """One rule before it is compiled: CEL text and what a violation of it says."""
+    """One rule before it is compiled: CEL text and what a violation of it says.
+
+    ``standard``: a rule of validate.proto's own, which protovalidate evaluates natively.
+    """
 
     rule_id: str
     message: str
     expression: str
+    standard: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +285,7 @@ class Lowering:
                 value = None  # a message, which validate.proto's CEL reads through `rules`, field by field
             extension = ir.PathElement(known.number, f"[{known.full_name}]", known.type) if known.is_extension else None
             for cel in predefined.cel:
-                rule = _Source(cel.id, cel.message, cel.expression)
+                rule = _Source(cel.id, cel.message, cel.expression, standard=not known.is_extension)
                 for check in self._compiled(rule, this, where.of(rule_path), rules, value):
                     yield replace(check, rule_path=rule_path, extension=extension)
 
@@ -289,7 +293,7 @@ class Lowering:
         self, rule: _Source, this: ThisType, place: ir.Place, rules: Message | None, value: Constant | None
     ) -> Iterator[ir.Check]:
         try:
-            program = self._cel.compile(rule.expression, this=this, rules=rules, rule=value)
+            program = self._cel.compile(rule.expression, this=this, rules=rules, rule=value, standard=rule.standard)
         except CelError as error:
             if rules is not None and rule.rule_id in ("string.pattern", "bytes.pattern"):
                 return  # check_contradictions tells RE2's reason, without the CEL around it
