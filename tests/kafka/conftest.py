@@ -28,8 +28,8 @@ class Broker:
     def __init__(self, servers: str) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
-            import kafka  # type: ignore[import-untyped]
-            from kafka.admin import KafkaAdminClient, NewTopic  # type: ignore[import-untyped]
+            import kafka
+            from kafka.admin import KafkaAdminClient, NewTopic
         self.kafka: Any = kafka
         self.servers = servers
         self._new_topic: Any = NewTopic

@@ -208,6 +208,23 @@ def test_what_was_fetched_is_not_skipped_when_a_partition_comes_back() -> None:
     assert guard.stats.revocations >= 1
 
 
+def test_a_partition_that_was_paused_when_it_was_taken_is_read_again_when_it_comes_back() -> None:
+    log = new_log()
+    for number in range(50):
+        log.append(TOPIC, good(number))
+    consumer = log.consumer(TOPIC)
+    guard = new_guard(log, consumer)
+    with stopped(guard) as records:
+        taken = [next(records) for _ in range(20)]
+        rival = log.consumer("elsewhere")
+        log._group("group").add(rival)
+        guard._source.keep_alive()  # paused, revoked, and not yet given back: the rival has not joined
+        assert guard.assignment == set()
+        log._group("group").remove(rival)
+        taken += list(records)
+    assert offsets(taken) == list(range(50))
+
+
 def test_a_second_member_takes_over_without_loss() -> None:
     log = new_log(2)
     for number in range(40):
@@ -332,9 +349,17 @@ def test_a_failed_commit_is_sent_again() -> None:
     for number in range(5):
         log.append(TOPIC, good(number))
     consumer.fail_commits = [errors.RequestTimedOutError()] * 2
-    guard = new_guard(log, consumer, commit_every=0.0)
+    guard = new_guard(log, consumer, stop_at_end=False)
+    idle: list[int | None] = []
+
+    def note() -> None:
+        idle.append(committed(log))
+        if len(idle) == 4:
+            guard.stop()
+
+    consumer.on_idle = note
     drain(guard)
-    assert committed(log) == 5
+    assert idle == [None, None, 5, 5]
     assert guard.stats.commit_errors == 2
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from protocontract.kafka import GuardError
+from protocontract.kafka.client import TopicPartition
 from tests.kafka.support import (
     BAD,
     CONTRACT,
@@ -121,6 +122,8 @@ def test_set_up_that_cannot_work_is_refused() -> None:
         new_guard(log, tombstones="drop")
     with pytest.raises(GuardError, match="key_field"):
         new_guard(log, contract=contract(key_field="nope"))
+    with pytest.raises(GuardError, match="neither subscribed nor assigned"):
+        new_guard(log, log.consumer()).start()
     with pytest.raises(GuardError, match="acks"):
         new_guard(log, dead_letters={"acks": 1})
     log.delete_topic(DEAD)
@@ -337,7 +340,7 @@ def test_pause_and_resume() -> None:
         log.append(TOPIC, good(number), partition=number % 2)
     with stopped(new_guard(log, stop_at_end=False)) as records:
         guard_records = [next(records) for _ in range(10)]
-        tp = next(iter(guard_records[0]._guard.assignment - {(TOPIC, 1)}))
+        tp = TopicPartition(TOPIC, 0)
         guard = guard_records[0]._guard
         guard.pause(tp)
         others = [next(records) for _ in range(20)]

@@ -5,6 +5,7 @@ A scenario that is not here is named in LATER with the reason: nothing is left o
 
 from __future__ import annotations
 
+import itertools
 import json
 import threading
 import time
@@ -578,7 +579,7 @@ def k73() -> None:
 
     with pytest.raises(ConnectionError), new_guard(log) as guard:
         guard.run(down, retries=4, backoff=(0.01, 0.04))
-    pauses = [later - earlier for earlier, later in zip(calls, calls[1:], strict=False)]
+    pauses = [later - earlier for earlier, later in itertools.pairwise(calls)]
     assert len(calls) == 5
     assert pauses[-1] > pauses[0]
     assert (committed(log), log.records(DEAD)) == (None, [])

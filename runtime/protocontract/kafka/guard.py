@@ -389,22 +389,22 @@ class Guard(Generic[M]):
     def _take_from(self, partition: Partition) -> Iterator[Record[M]]:
         """The good records in a partition's buffer. What is bad goes to the outbox on the way."""
         buffer, ledger, counts, stats = partition.buffer, partition.ledger, partition.stats, self.stats
-        take, judge, clock = ledger.take, self._judge.judge, time.monotonic
-        group_metadata, quiet = self._consumer.group_metadata, self._outbox.quiet
-        contract, sink = self._judge.contract_of(partition.tp.topic), self._sink
-        generation, member_id = self._source.membership
+        take, judge, clock = ledger.take, self._judge.for_topic(partition.tp.topic), time.monotonic
+        source, quiet, sink = self._source, self._outbox.quiet, self._sink
+        contract, unknown_fields = judge.contract, judge.has_unknown_fields
+        group_metadata, membership = self._consumer.group_metadata, source.membership
+        generation, member_id = membership
         while buffer:
+            # Asked for every record: the client's own thread may have learned meanwhile that others have the partition.
             member = group_metadata()
             if member.generation_id != generation or member.member_id != member_id:
-                self._source.still_member()
-                return
-            if self._stopping or partition.held:
+                source.still_member()
                 return
             if clock() >= self._due:
                 self._keep_house()
-                if self._source.membership != (generation, member_id) or self._must_wait() or not buffer:
+                if source.membership != membership or self._must_wait() or not buffer:
                     return
-            if not quiet():
+            if self._stopping or partition.held or not quiet():
                 return
             raw = buffer.popleft()
             if not take(raw.offset):
@@ -418,17 +418,19 @@ class Guard(Generic[M]):
                 elif self._must_wait():
                     return
                 continue
-            outcome, own = judge(raw, contract)
+            outcome, own = judge(raw)
             stats.judged += 1
-            if outcome.unknown_fields:
-                stats.unknown_fields += 1
             message = outcome.message
-            if message is None or own:
-                self._dead_letter(partition, raw, contract, (*outcome.violations, *own))
+            if message is None or own is not None:
+                stats.unknown_fields += outcome.unknown_fields
+                found = outcome.violations if own is None else (*outcome.violations, own)
+                self._dead_letter(partition, raw, contract, found)
                 if self._must_wait():
                     return
                 continue
             stats.valid += 1
+            if unknown_fields(message):
+                stats.unknown_fields += 1
             changes = outcome.changes
             if changes:
                 stats.normalized += 1

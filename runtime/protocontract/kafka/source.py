@@ -103,7 +103,10 @@ class Source:
 
     def start(self) -> None:
         """Take over the subscription, with a listener of our own that calls the user's."""
-        if self._topics_are_subscribed():
+        if not self._topics_are_subscribed():
+            if not self.consumer.assignment():
+                raise GuardError("consumer: it is neither subscribed nor assigned; give it topics")
+        else:
             pattern = getattr(getattr(self.consumer, "_subscription", None), "subscribed_pattern", None)
             listener = _make_listener(self, self._listener)
             if pattern is not None:
@@ -204,7 +207,8 @@ class Source:
             mine -= self._restart
             if mine:
                 self.consumer.resume(*mine)
-            self._paused_here &= self._restart
+            # What a rebalance has taken meanwhile stays noted: the client keeps its pause flag if it comes back.
+            self._paused_here -= mine
         held = {tp for tp, partition in self.partitions.items() if partition.held}
         if held:
             self.consumer.pause(*held)
@@ -310,7 +314,7 @@ class Source:
     def assigned(self, tps: Collection[TopicPartition]) -> None:
         """A rebalance ends."""
         generation = self.consumer.group_metadata().generation_id
-        for tp in tps:
+        for tp in sorted(tps):
             partition = self._revoked.pop(tp, None)
             if partition is None or generation != partition.generation + 1 or partition.ledger.next is None:
                 if partition is not None:
@@ -330,6 +334,9 @@ class Source:
             if self._holding or tp in self._restart:
                 self.consumer.pause(tp)
                 self._paused_here.add(tp)
+            elif tp in self._paused_here and not partition.held:
+                self._paused_here.discard(tp)
+                self.consumer.resume(tp)
         for partition in self._revoked.values():
             partition.abandon()
         self._revoked.clear()
