@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Stamp of the finished environment: made again when what it is made from changes.
 READY := $(VENV)/.ready-$(shell cat pyproject.toml ci/requirements-dev.txt | cksum | cut -d' ' -f1)
 
-.PHONY: demo test check generate bench conformance help clean
+.PHONY: demo test check generate bench conformance fuzz help clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -49,6 +49,13 @@ bench: $(SETUP) ## Ratios against the neighbours, in one run
 
 conformance: $(SETUP) ## The official protovalidate conformance suite (needs go)
 	@$(BIN)/python -m tests.conformance
+
+# One schema a seed; the line at the end says how much was compared.
+SCHEMAS ?= 20000
+MESSAGES ?= 100
+SEED ?= 1
+fuzz: $(SETUP) ## Random contracts and messages against protovalidate: SCHEMAS=20000 MESSAGES=100 SEED=1
+	@$(BIN)/python -m tests.fuzz $(SCHEMAS) $(MESSAGES) $(SEED)
 
 clean: ## Remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build generated/python/buf

@@ -126,8 +126,8 @@ class _Modules:
         self, name: str, globals: Any = None, locals: Any = None, fromlist: Sequence[str] | None = (), level: int = 0,  # noqa: A002
     ) -> Any:  # fmt: skip
         """Stands in for ``__import__`` in emitted modules: first the request's own modules, then Python's."""
-        if name == "importlib":
-            return SimpleNamespace(import_module=lambda wanted: self.find(wanted) or importlib.import_module(wanted))
+        if name == "protocontract" and fromlist == ("_codegen_v1",):
+            return SimpleNamespace(_codegen_v1=self._runtime())
         if fromlist:
             found = {item: self.find(f"{name}.{item}") for item in fromlist}
             ours = {item: module for item, module in found.items() if module is not None}
@@ -142,6 +142,14 @@ class _Modules:
                 module = SimpleNamespace(**{part: module})  # type: ignore[assignment]
             return module
         return builtins.__import__(name, globals, locals, fromlist or (), level)
+
+    def _runtime(self) -> SimpleNamespace:
+        """What emitted modules import from the runtime; modules whose names are no Python names are found here too."""
+        from protocontract import _codegen_v1
+
+        return SimpleNamespace(
+            **{**vars(_codegen_v1), "import_module": lambda name: self.find(name) or importlib.import_module(name)}
+        )
 
 
 def _module_name(path: str) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 from google.protobuf.message import Message
 
@@ -16,6 +17,9 @@ from protocontract.violations import (
     Subscript,
     Violation,
 )
+
+if TYPE_CHECKING:
+    import protovalidate
 
 
 def delegate(
@@ -33,7 +37,7 @@ def delegate(
     import protovalidate
 
     try:
-        found = protovalidate.collect_violations(message)
+        found = _validator(message.DESCRIPTOR.file.pool).collect_violations(message)
     except protovalidate.CompilationError as error:
         raise ContractError(f"protovalidate refuses the rules of {contract}: {error}") from error
     except protovalidate.EvaluationError as error:
@@ -48,6 +52,18 @@ def delegate(
         else:
             out.append(converted)
     return out
+
+
+@lru_cache(maxsize=32)
+def _validator(pool: Any) -> protovalidate.Validator:
+    """protovalidate's validator of one descriptor pool.
+
+    A validator keeps the extensions of all pools that it has seen in one registry, and fails where two of them differ:
+    two versions of a contract side by side. A program without dynamic contracts has one pool.
+    """
+    import protovalidate
+
+    return protovalidate.Validator()
 
 
 def _converted(violation: Any, contract: str, hidden: frozenset[str]) -> Violation:

@@ -18,8 +18,16 @@ _PATTERNS = ["^a+$", "[0-9]", "^$", "b|c$", "(?i)ABC", "^.{2,3}$"]
 _ZONES = ["", "'UTC'", "'Asia/Shanghai'", "'America/New_York'", "'+05:30'", "'-00:30'"]
 _CONVERTED = ["int", "uint", "double", "bytes", "bool", "timestamp", "duration"]
 _DURATION_PARTS = ["getHours", "getMinutes", "getSeconds", "getMilliseconds"]
-_PARTS = ["getFullYear", "getMonth", "getDate", "getDayOfMonth", "getDayOfWeek", "getDayOfYear", "getHours",
-    "getMinutes"]
+_PARTS = [
+    "getFullYear",
+    "getMonth",
+    "getDate",
+    "getDayOfMonth",
+    "getDayOfWeek",
+    "getDayOfYear",
+    "getHours",
+    "getMinutes",
+]
 
 
 class Grammar:

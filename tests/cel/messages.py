@@ -45,15 +45,15 @@ def _sub(message: Any, rng: random.Random) -> None:
 
 
 def _timestamp(message: Any, rng: random.Random) -> None:
-    message.seconds = rng.choice([0, 1, -1, 1577836800, 253402300799, -62135596800, 951782400, 1603587600, 1603591200,
-                                  10**12, -(10**12)])
+    message.seconds = rng.choice(
+        [0, 1, -1, 1577836800, 253402300799, -62135596800, 951782400, 1603587600, 1603591200, 10**12, -(10**12)]
+    )
     message.nanos = rng.choice([0, 0, 1, 500_000_000, 999_999_999, 123_000])
 
 
 def _duration(message: Any, rng: random.Random) -> None:
     sign = rng.choice([1, -1])
-    message.seconds = sign * rng.choice([0, 1, 59, 3600, 90061, 315576000000, 9223372036, 9223372037,
-                                         315576000001])
+    message.seconds = sign * rng.choice([0, 1, 59, 3600, 90061, 315576000000, 9223372036, 9223372037, 315576000001])
     message.nanos = sign * rng.choice([0, 0, 1, 500_000_000, 999_999_999, 854775807])
 
 

@@ -54,8 +54,9 @@ def _scalar(kind: str, rng: random.Random) -> Any:
     if kind in UINT_TYPES:
         return rng.choice([0, 1, 2, 3, 5, 2 ** int(kind[-2:]) - 1])
     if kind in ("float", "double"):
-        return rng.choice([0.0, -0.0, 1.0, 1.5, 2.0, 0.1, -3.25, 1e30,
-        123456.7, float("inf"), float("-inf"), float("nan")])
+        return rng.choice(
+            [0.0, -0.0, 1.0, 1.5, 2.0, 0.1, -3.25, 1e30, 123456.7, float("inf"), float("-inf"), float("nan")]
+        )
     if kind == "bool":
         return rng.random() < 0.5
     if kind == "string":

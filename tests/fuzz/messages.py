@@ -46,17 +46,17 @@ def _fill_field(random: Random, message: Any, field: FieldDescriptor, depth: int
             key = random.choice(pool(key_field))
             if value_field.message_type is None:
                 entries[key] = random.choice(pool(value_field))
-            else:
+            elif depth > 0:
                 _fill(random, entries[key], depth - 1)
     elif is_repeated(field):
         values = getattr(message, field.name)
         if field.message_type is None:
             values.extend(random.choices(pool(field), k=random.randint(0, 4)))
-        elif depth:
+        elif depth > 0:
             for _ in range(random.randint(0, 3)):
                 _fill(random, values.add(), depth - 1)
     elif field.message_type is not None:
-        if depth:
+        if depth > 0:
             part = getattr(message, field.name)
             part.SetInParent()
             _fill(random, part, depth - 1)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
 from google.protobuf import descriptor_pool, message_factory
@@ -264,7 +265,12 @@ class Translator:
         name = self._value(nodes[1])
         if not isinstance(name, Literal) or not isinstance(name.value, str):
             raise Untranslatable("getField() with a name that is not constant")
-        return self._field(self._expr(nodes[0]), name.value, node)
+        found = self._field(self._expr(nodes[0]), name.value, node)
+        if isinstance(found, Select) and found.type.nullable:
+            # protovalidate reads an unset wrapper as null by its name, but by getField() as its default (probed).
+            type_ = replace(found.type, nullable=False)
+            return replace(found, type=type_, field=replace(found.field, type=type_))
+        return found
 
     @staticmethod
     def _type_of(operand: Expr) -> Expr:

@@ -75,8 +75,9 @@ def _assembled(
     writer.line()
     writer.line("from typing import Final")
     writer.line()
-    writer.line(_pb_import(module.file.name))
-    writer.line(f"from protocontract import _codegen_v1 as {RUNTIME}")
+    imports = [_pb_import(module.file.name), f"from protocontract import _codegen_v1 as {RUNTIME}"]
+    # A module whose name is no Python name is imported by a function of the runtime's.
+    writer.lines(imports if imports[0].startswith(("from ", "import ")) else reversed(imports))
     if codes:
         _title(writer, "Error codes: constant across releases, so that programs need not read prose")
         writer.lines(codes)

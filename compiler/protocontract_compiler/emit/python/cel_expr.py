@@ -51,9 +51,12 @@ class Emitted:
     can_raise: bool
 
 
-def emit(program: Program, *, this: str, scope: Scope, now: str | None) -> Emitted:
-    """The program's value: a bool or a text. ``now`` is code for the clock, needed where ``program.uses_now``."""
-    return emit_condition(program.expr, this=this, scope=scope, now=now)
+def emit(program: Program, *, this: str, scope: Scope, now: str | None, items: str = "") -> Emitted:
+    """The program's value: a bool or a text. ``now`` is code for the clock, needed where ``program.uses_now``.
+
+    ``items`` is the message type of the items or map values, where ``this`` is a container of messages.
+    """
+    return emit_condition(program.expr, this=this, scope=scope, now=now, items=items)
 
 
 def emit_negated(program: Program, *, this: str, scope: Scope, now: str | None) -> Emitted:
@@ -61,8 +64,8 @@ def emit_negated(program: Program, *, this: str, scope: Scope, now: str | None) 
     return emit_condition(negate(program.expr), this=this, scope=scope, now=now)
 
 
-def emit_condition(expr: Expr, *, this: str, scope: Scope, now: str | None) -> Emitted:
+def emit_condition(expr: Expr, *, this: str, scope: Scope, now: str | None, items: str = "") -> Emitted:
     """Any typed tree of a program: above all a condition of ``cel.checks.as_check``."""
-    emitter = Emitter(this, scope, now)
+    emitter = Emitter(this, scope, now, items)
     code: Code = emitter.root(expr)
     return Emitted(code.text, code.precedence, emitter.prelude, can_raise(expr))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from protocontract_compiler.cel.regex import compile_pattern
 from protocontract_compiler.emit.python import cel_source as source
 from protocontract_compiler.emit.python.cel_source import Code
+from protocontract_compiler.ir import WRAPPERS
 from protocontract_compiler.ir_cel import (
     And,
     Call,
@@ -57,8 +58,9 @@ _SHORTEST_SET: Final = 4
 class Emitter:
     """Emits one expression; ``prelude`` collects the statements that must run before it."""
 
-    def __init__(self, this: str, scope: Scope, now: str | None) -> None:
+    def __init__(self, this: str, scope: Scope, now: str | None, items: str = "") -> None:
         self._this = this
+        self._items = items
         self._scope = scope
         self._now = now
         self._locals: dict[int, str] = {}
@@ -140,7 +142,7 @@ class Emitter:
                 raise ValueError("the expression reads the clock; expected code for now, got None")
             return _code(self._now)
         if expr.type.kind in ("list", "map"):
-            return self._converted(_code(self._this), expr.type)
+            return self._converted(_code(self._this), expr.type, self._items)
         return _code(self._this)
 
     def _select(self, expr: Select) -> Code:
@@ -162,6 +164,8 @@ class Emitter:
             return self._converted(stored, field.type, field.message_type)
         if field.type.kind in _TIMES:
             return self._nanos(stored)
+        if field.message_type in WRAPPERS:
+            return Code(f"{stored.within(source.ATOM)}.value")
         return stored
 
     def _container(self, expr: Expr) -> Code:
@@ -192,7 +196,7 @@ class Emitter:
     def _converted(self, container: Code, type_: Type, message_type: str = "") -> Code:
         """A stored list or map with times as nanoseconds and wrappers unwrapped."""
         item = type_.args[-1]
-        wrapped = message_type.startswith("google.protobuf.") and message_type.endswith("Value")
+        wrapped = message_type in WRAPPERS
         if (item.kind == "duration" and type_.kind == "list") or (item.kind not in _TIMES and not wrapped):
             return container  # durations are converted one by one, each may be out of range
         container = Code(container.after(source.CONDITIONAL))

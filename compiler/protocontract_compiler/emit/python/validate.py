@@ -254,8 +254,9 @@ class _Function:
         # A slice of upb's container is a list: cheaper to count and to go through than the container.
         values = self._local(base, field, suffix="[:]" if loops else "")
         with self._unless_empty(field, rules, values, spot):
+            governed, message = field.governance, field.element_message or ""
             for check in rules.checks:
-                self._check(check, values, values, spot, field.governance)
+                self._check(check, values, values, spot, governed, items=message)
             if loops:
                 index, item = self._names.fresh("i"), self._names.fresh(_singular_name(field.name))
                 head = f"for {index}, {item} in enumerate({values}):"
@@ -273,8 +274,9 @@ class _Function:
             return
         entries = self._local(base, field)
         with self._unless_empty(field, rules, entries, spot):
+            governed, message = field.governance, field.element_message or ""
             for check in rules.checks:
-                self._check(check, entries, entries, spot, field.governance)
+                self._check(check, entries, entries, spot, governed, items=message)
             if not (checks_keys or checks_values):
                 return
             key = self._names.fresh("key")
@@ -314,14 +316,16 @@ class _Function:
 
     @contextmanager
     def _unless_zero(self, rules: ir.ValueRules, field: ir.Field, value: str) -> Iterator[None]:
-        """The rules of an element, unless they do not apply to zero values. Messages are never zero here.
+        """The rules of an element, unless they do not apply to zero values.
 
-        An element has no presence on the wire, so -0.0 is zero here (probed), as it is not for a field.
+        An element has no presence on the wire, so -0.0 is zero here (probed), as it is not for a field. A message is
+        zero where nothing is set in it, not even an unknown field (probed): where it takes no bytes.
         """
-        if rules.ignore != "if_zero_value" or field.type in ir.MESSAGE_TYPES:
+        if rules.ignore != "if_zero_value":
             yield
             return
-        with self._block(f"if {value}:"):
+        is_message = field.type in ir.MESSAGE_TYPES
+        with self._block(f"if {value}.ByteSize():" if is_message else f"if {value}:"):
             yield
 
     # -- values
@@ -385,8 +389,9 @@ class _Function:
         governed: ir.Governance,
         *,
         for_key: bool = False,
+        items: str = "",
     ) -> None:
-        """One rule: at most one violation."""
+        """One rule: at most one violation. ``items`` is the message type of a container's elements."""
         comment = _comment(check.place, check.rule_path or check.rule_id)
         if check.program is None:
             with self._writer.block(f"if {_native_condition(check, this)}:{comment}"):
@@ -395,7 +400,7 @@ class _Function:
         reduced = as_check(check.program)
         if reduced is None:
             text = self._names.fresh("text")
-            emitted = emit(check.program, this=this, scope=self, now=self._now(check.program))
+            emitted = emit(check.program, this=this, scope=self, now=self._now(check.program), items=items)
             self._writer.lines(emitted.prelude)
             self._writer.line(f"{text} = {emitted.code}{comment}")
             with self._writer.block(f"if {text}:"):
@@ -403,7 +408,9 @@ class _Function:
             return
         with ExitStack() as blocks:
             for place, branch in enumerate(reduced.branches):
-                condition = emit_condition(branch.condition, this=this, scope=self, now=self._now(check.program))
+                condition = emit_condition(
+                    branch.condition, this=this, scope=self, now=self._now(check.program), items=items
+                )
                 if place and condition.prelude:
                     # Statements cannot stand between `if` and `elif`.
                     blocks.enter_context(self._block("else:"))
