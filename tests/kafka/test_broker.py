@@ -357,6 +357,30 @@ def test_the_process_ends_well_on_sigterm(broker: Broker) -> None:
     assert broker.committed(source, f"g-{source}") == broker.ends(source)
 
 
+def test_the_process_says_so_when_a_dead_letter_is_left_at_sigterm(broker: Broker) -> None:
+    source, sink = broker.topic("raw"), broker.topic("clean")
+    dead = broker.topic("dead", max_message_bytes="2000")
+    producer = broker.producer()
+    records = stream(40, seed=5)
+    for made in records[:30]:
+        producer.send(source, made.value, key=made.key)
+    producer.send(source, GARBAGE + os.urandom(10_000)).get(10)
+    for made in records[30:]:
+        producer.send(source, made.value, key=made.key)
+    producer.flush()
+    producer.close()
+    group = f"g-{source}"
+    process = guard_process(broker, source, sink, dead, "--group", group, "--grace", "2")
+    wait_until(lambda: broker.committed(source, group) == {0: 30})
+    started = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 1, err
+    assert time.monotonic() - started < 15
+    assert f"the record {source}:0:30 is larger than topic {dead} takes" in err
+    assert broker.committed(source, group) == {0: 30}
+
+
 def test_the_process_says_what_is_missing(broker: Broker) -> None:
     source = broker.topic("raw")
     process = guard_process(broker, source, f"{source}.nowhere", broker.topic("dead"), "--exit-at-end")

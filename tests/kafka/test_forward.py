@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from protocontract import wire
 from protocontract.kafka import GuardError, SinkError
+from protocontract.kafka.client import TopicPartition
 from protocontract.kafka.forward import Forward
 from protocontract.kafka.memory import MemoryLog, SendFault
 from protocontract.violations import Change
@@ -141,6 +144,30 @@ def test_a_failing_sink_loses_nothing_and_keeps_the_order(kind: Any) -> None:
     assert stats.delivered >= len(expected)
     assert stats.consumed == stats.delivered + stats.dead_lettered
     assert stats.open == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.sampled_from([None, None, None, "raise", "fail", "lost_answer"]), max_size=60), st.integers(1, 3))
+def test_any_failures_lose_nothing_and_keep_the_order(kinds: list[Any], partitions: int) -> None:
+    log = new_log(partitions)
+    for number in range(40):
+        log.append(TOPIC, GARBAGE if number % 9 == 4 else good(number), partition=number % partitions)
+    faults = list(kinds)
+
+    def fail(topic: str, value: bytes | None) -> SendFault | None:
+        kind = faults.pop() if faults else None
+        return SendFault(kind) if kind else None
+
+    log.on_send = fail
+    guard = forward(log)
+    written = [Payment.FromString(record.value or b"").id for record in log.records(SINK)]
+    last = {name: place for place, name in enumerate(written)}
+    for partition in range(partitions):
+        mine = [f"p{number}" for number in range(partition, 40, partitions) if number % 9 != 4]
+        assert [last[name] for name in mine] == sorted(last[name] for name in mine)
+        assert committed(log, partition) == log.end(TopicPartition(TOPIC, partition))
+    assert {record.value for record in log.records(DEAD)} == {GARBAGE}
+    assert (guard.stats.open, guard.unacknowledged) == (0, 0)
 
 
 def test_a_sink_that_stays_away() -> None:

@@ -130,7 +130,6 @@ class Guard(Generic[M]):
         self._started = False
         self._closed = False
         self._stopping = False
-        self._sink_failed = False
         self._told_tombstone = False
         self._due = 0.0
         self._next_commit = 0.0
@@ -246,7 +245,7 @@ class Guard(Generic[M]):
         """Wait until every letter is acknowledged or the time is over."""
         while self.unacknowledged and time.monotonic() < deadline:
             self._settle()
-            if self._sink_failed:
+            if self._sink is not None and self._sink.blocked:
                 # What the sink did not take is read again by the next process.
                 return
             if self.unacknowledged:
@@ -501,12 +500,9 @@ class Guard(Generic[M]):
         for sending in sink.settle():
             self._acknowledged(sending)
         self.stats.send_errors += sink.counts.errors
-        if sink.blocked is None:
-            self._sink_failed = False
-        elif not self._sink_failed:
+        if sink.must_begin_again():
             # To send the failed record alone would put it behind its successors. Read again from the first one
             # that is not through: some are written twice, all in order.
-            self._sink_failed = True
             self._source.rewind()
 
     def _acknowledged(self, sending: Sending) -> None:

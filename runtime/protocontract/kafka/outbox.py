@@ -93,8 +93,8 @@ class Outbox:
         ``acknowledge_within`` seconds is sent again: it may be in the log twice, never not at all.
 
         ``ordered``: nothing is sent again from here, because it would come after its successors. What failed is
-        dropped, the outbox stays blocked until all that is on its way is answered and the pause is over, and the
-        caller begins again with the first letter that is not through.
+        dropped and ``must_begin_again`` says so: the caller begins again with the first letter that is not through.
+        The outbox stays blocked until then, until all that is on its way is answered, and until the pause is over.
         """
         self._factory = factory
         self._what = what
@@ -116,6 +116,7 @@ class Outbox:
         self.counts = OutboxCounts()
         self._pause = backoff[0]
         self._failing_since: float | None = None
+        self._dropped = False
         self._failed_tries = 0
         #: Whether no answer waits for ``settle``. Asked for every record, so it is the queue's own method.
         self.quiet: Callable[[], bool] = self._answers.empty
@@ -176,7 +177,6 @@ class Outbox:
     def settle(self) -> list[Sending]:
         """Take the answers that are here, try again what is due. Returns the letters that are through."""
         through: list[Sending] = []
-        known = self._trouble
         while not self._answers.empty():
             self._take(self._answers.get(), through)
         now = self._clock()
@@ -184,7 +184,8 @@ class Outbox:
             self._check_at = now + 1.0
             self._give_up_waiting(now)
         if self._ordered:
-            if known is not None and not self._flying and now >= known.retry_at:
+            trouble = self._trouble
+            if trouble is not None and not self._dropped and not self._flying and now >= trouble.retry_at:
                 self._trouble = None
             return through
         if self._waiting:
@@ -207,6 +208,11 @@ class Outbox:
                 del self._waiting[place]
                 return sending
         return None
+
+    def must_begin_again(self) -> bool:
+        """Whether a letter of an ordered outbox was dropped since this was asked last."""
+        dropped, self._dropped = self._dropped, False
+        return dropped
 
     def wait(self, seconds: float) -> None:
         """Wait for an answer, at most so long. It is handled by the next ``settle``."""
@@ -320,6 +326,7 @@ class Outbox:
         self._trouble.forbidden = client.is_forbidden(error)
         if self._ordered:
             self._bytes -= sending.size
+            self._dropped = True
         else:
             # In the order of the log: what failed first is tried first.
             self._waiting.append(sending)
