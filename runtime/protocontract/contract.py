@@ -57,7 +57,7 @@ class StreamLevel:
 class Outcome(Generic[M]):
     """What became of one record: the message if it keeps the contract, else why not. Built by ``Contract.process``."""
 
-    __slots__ = ("_decoded", "changes", "contract", "message", "raw", "violations")
+    __slots__ = ("changes", "contract", "decoded", "message", "raw", "violations")
 
     def __init__(
         self,
@@ -76,7 +76,9 @@ class Outcome(Generic[M]):
         self.violations: Final = violations
         #: What normalizers replaced, in order.
         self.changes: Final = changes
-        self._decoded = decoded
+        #: The message as far as it was read, also where it breaks the contract; None where the bytes are no message.
+        #: For reports and measurements: handlers take ``message``.
+        self.decoded: Final = decoded
 
     @property
     def ok(self) -> bool:
@@ -86,11 +88,11 @@ class Outcome(Generic[M]):
     @property
     def unknown_fields(self) -> bool:
         """Whether the record holds fields that the contract does not know: another version's, or another type's."""
-        if self._decoded is None:
+        if self.decoded is None:
             return False
         from protocontract import wire
 
-        return wire.unknown_fields(self._decoded)
+        return wire.unknown_fields(self.decoded)
 
     def evidence(self) -> Evidence:
         """The evidence item of this record: contract, verdict, SHA-256 of input and output. Computed when asked for."""

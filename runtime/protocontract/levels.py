@@ -90,7 +90,7 @@ def event_seconds(message: Any, field_name: str) -> float | None:
 
 def outcome_seconds(outcome: Outcome[Any]) -> float | None:
     """The moment of a record, rejected or not; None where it cannot be read."""
-    message = outcome.message if outcome.message is not None else outcome._decoded
+    message = outcome.message if outcome.message is not None else outcome.decoded
     return None if message is None else event_seconds(message, outcome.contract.event_time)
 
 

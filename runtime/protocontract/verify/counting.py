@@ -125,9 +125,9 @@ class Counter:
             return
         self._broken += not ok
         self._normalised += bool(outcome.changes)
-        if not ok and outcome._decoded is None:
+        if not ok and outcome.decoded is None:
             self._undecodable += 1
-        broken = self._count_violations(number, outcome.violations, decoded=outcome._decoded is not None)
+        broken = self._count_violations(number, outcome.violations, decoded=outcome.decoded is not None)
         for place in {self._place(_SUBSCRIPT.sub("[]", change.path), "") for change in outcome.changes} - broken:
             self._tallies[place].normalised += 1
 
