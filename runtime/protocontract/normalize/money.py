@@ -19,6 +19,7 @@ from protocontract.normalize.money_core import (
     bare_pattern,
     checked_options,
     read_amount,
+    refusal,
 )
 from protocontract.normalize.money_currency import MINOR_DIGITS
 from protocontract.normalize.money_find import Found, find_amounts
@@ -169,11 +170,14 @@ def find(
     """The amounts inside a running text, from left to right: numbers with an unmistakable currency mark beside them.
 
     What is an amount but cannot be read in one way only has a Refusal as its result. The standard form,
-    ``CNY 1000.00``, is found as itself under all options. Raises OptionError.
+    ``CNY 1000.00``, is found as itself under all options. Raises Refused where ``text`` is no text, and OptionError.
     """
-    return finder(
+    found = finder(
         policy=policy, default_currency=default_currency, allowed=allowed, locale=locale, decimal=decimal, scale=scale
-    )(text)
+    )
+    if not isinstance(text, str):
+        raise Refused.of(refusal("not_text", text))
+    return found(text)
 
 
 __all__ = [

@@ -26,12 +26,13 @@ _STANDARD: Final = re.compile(r"([A-Z]{3}) (-?[0-9.]+)")
 _BEFORE: Final = frozenset(words("CHF FCFA Fr. Kč NTD RM RMB Rp Rp. Rs Rs. SFr. TL kr zł"))
 
 
-
 def find_amounts(text: str, options: Options) -> list[Found]:
     """All amounts, from left to right, without overlaps. Linear in the length of the text."""
     if not _NUMERAL.search(text):
         return []
     folded = fold(text)
+    if not options.table.may_hold(folded.text):
+        return []
     found = [token for token in tokens(folded, options.marks, options.table) if token.kind != "b"]
     amounts: list[Found] = []
     done = 0

@@ -7,6 +7,7 @@ all of them as candidates, and a primary reading only where the policy table gra
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
@@ -178,7 +179,7 @@ _LONGEST: Final = max(map(len, MARKS))
 class MarkTable:
     """The marks that are known under one locale: the common ones, and CLDR's own for that locale beside them."""
 
-    __slots__ = ("_local", "_longest", "english", "starts")
+    __slots__ = ("_any", "_local", "_longest", "english", "starts")
 
     def __init__(self, locale: str | None) -> None:
         self._local: dict[str, Mark] = {}
@@ -194,6 +195,11 @@ class MarkTable:
         texts = (*MARKS, *self._local)
         self.starts = frozenset("".join(t[0].lower() + t[0].upper() for t in texts))
         """First characters of marks: a quick test for places where none can begin."""
+        self._any = re.compile(f"[A-Za-z{''.join(map(re.escape, sorted(self.starts)))}]")
+
+    def may_hold(self, text: str) -> bool:
+        """Whether a text has a character with which a mark or code can begin."""
+        return self._any.search(text) is not None
 
     def find(self, text: str, start: int) -> tuple[int, Mark] | None:
         """The longest mark that begins at ``start``, with its end; letters must not be cut off from letters."""

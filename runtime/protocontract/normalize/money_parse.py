@@ -146,7 +146,7 @@ class _Scanner:
         number = self.plain(run.group(), start, end, whole=no_cents is not None)
         if no_cents:
             end = no_cents.end()
-        elif text[end:] in (".", ","):
+        elif end == len(text) - 1 and text[end] in ".,":
             # A decimal mark with nothing behind it: 99. in data, or the end of a sentence (lenient).
             closed = self.plain(f"{run.group()}{text[end]}0", start, end)
             if isinstance(closed, Number):
