@@ -7,7 +7,7 @@ not.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from protocontract.contract import Contract, Outcome, Promise, StreamLevel
 from protocontract.evidence import Evidence
@@ -25,6 +25,10 @@ from protocontract.violations import (
     Violation,
 )
 
+if TYPE_CHECKING:
+    from protocontract import normalize as normalize
+    from protocontract import relations as relations
+
 
 def __getattr__(name: str) -> Any:
     # Looked up when asked for: reading a package's metadata costs more than all the rest of this import.
@@ -32,6 +36,10 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("protocontract")
+    if name in ("normalize", "relations"):
+        from importlib import import_module
+
+        return import_module(f"protocontract.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
