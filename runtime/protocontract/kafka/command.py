@@ -48,8 +48,10 @@ def guard_command(argv: list[str]) -> int:
     config = _client_config(options.client_config)
     if servers:
         config["bootstrap_servers"] = servers.split(",")
-    if not config.get("bootstrap_servers"):
+    named = config.get("bootstrap_servers")
+    if not named:
         raise UsageError("no broker is named; add --bootstrap-servers HOST:PORT or set KAFKA_BOOTSTRAP_SERVERS")
+    config["bootstrap_servers"] = named.split(",") if isinstance(named, str) else list(named)
     from protocontract.loading import resolve
 
     contract = resolve(options.contract, proto_path=options.proto_path, descriptors=options.descriptors)
@@ -112,20 +114,25 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
 
 def _consumer(options: argparse.Namespace, config: Mapping[str, Any]) -> Any:
     settings = {
-        "client_id": "protocontract-guard", **config,
+        "client_id": "protocontract-guard", "bootstrap_timeout_ms": 10_000, **config,
         "group_id": options.group or f"protocontract.{options.source}.{options.sink}",
         "enable_auto_commit": False,
         "auto_offset_reset": "earliest" if getattr(options, "from") == "earliest" else "none",
         # What a transaction aborted was never written, as far as readers are concerned.
         "isolation_level": "read_committed",
     }
-    consumer = client.new_consumer(options.source, settings)
+    servers = ",".join(config["bootstrap_servers"])
     try:
-        consumer.bootstrap(timeout_ms=10_000)
+        # It asks a broker for the cluster before it is there.
+        consumer = client.new_consumer(options.source, settings)
+    except client.errors.KafkaConfigurationError as error:
+        raise UsageError(f"the client configuration is refused: {error}") from None
+    except client.errors.KafkaError as error:
+        raise GuardError(f"no broker answers at {servers} ({type(error).__name__})") from None
+    try:
         found = consumer.partitions_for_topic(options.source)
     except client.errors.KafkaError as error:
         consumer.close(autocommit=False)
-        servers = ",".join(config["bootstrap_servers"])
         raise GuardError(f"no broker answers at {servers} ({type(error).__name__})") from None
     if not found:
         consumer.close(autocommit=False)
@@ -230,7 +237,7 @@ class _Progress:
 
 def percent(share: float) -> str:
     """A share with two decimals, never rounded up to 100 %: ``99.96 %``."""
-    return f"{int(share * 10_000) / 100:.2f} %"
+    return f"{int(round(share * 10_000, 6)) / 100:.2f} %"
 
 
 def _seconds(text: str) -> float:

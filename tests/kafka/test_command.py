@@ -1,0 +1,101 @@
+"""``protocontract guard`` as far as no broker is needed."""
+
+from __future__ import annotations
+
+import io
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from protocontract import cli
+from protocontract.kafka import command
+from protocontract.kafka.client import split_config
+from protocontract.kafka.command import percent
+from tests.kafka.support import GARBAGE, TOPIC, contract, good, new_guard, new_log
+from tests.kafka.transactions import NAME, PROTOS
+
+
+@pytest.fixture(autouse=True)
+def known_contract(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KAFKA_BOOTSTRAP_SERVERS", raising=False)
+    monkeypatch.setattr("protocontract.loading.resolve", lambda *_args, **_more: contract())
+
+
+def run(*arguments: str) -> int:
+    return cli.main(["guard", "--contract", "a.B", "--source", "raw", "--sink", "clean", *arguments])
+
+
+def test_no_broker_is_named(capsys: Any) -> None:
+    assert run() == 2
+    assert "add --bootstrap-servers" in capsys.readouterr().err
+
+
+def test_the_topics_must_differ(capsys: Any) -> None:
+    assert run("--bootstrap-servers", "x:1", "--dead-letter", "raw") == 2
+    assert "three topics" in capsys.readouterr().err
+
+
+def test_no_broker_answers(tmp_path: Path) -> None:
+    config = tmp_path / "client.toml"
+    config.write_text("bootstrap_timeout_ms = 300\n")
+    # In a process of its own: kafka-python leaves a socket open when its constructor fails.
+    done = subprocess.run(
+        [sys.executable, "-m", "protocontract.cli", "guard", "--contract", NAME, "--proto-path", str(PROTOS),
+         "--source", "raw", "--sink", "clean", "--bootstrap-servers", "127.0.0.1:1", "--client-config", str(config)],
+        capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 2
+    assert done.stderr.splitlines()[-1] == "error: no broker answers at 127.0.0.1:1 (KafkaTimeoutError)"
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("sasl_plain_password = hunter2", "is not a file of kafka-python's options"),
+    ("sasl_plain_pasword = 'hunter2'", "not an option of kafka-python: sasl_plain_pasword"),
+])
+def test_a_wrong_configuration_is_told_without_its_values(text: str, said: str, capsys: Any, tmp_path: Path) -> None:
+    config = tmp_path / "client.toml"
+    config.write_text(text)
+    assert run("--bootstrap-servers", "127.0.0.1:1", "--client-config", str(config)) == 2
+    error = capsys.readouterr().err
+    assert said in error
+    assert "hunter2" not in error
+
+
+def test_a_configuration_is_split_by_client() -> None:
+    consumer, producer = split_config({"bootstrap_servers": ["x:1"], "fetch_max_bytes": 5, "linger_ms": 3})
+    assert consumer == {"bootstrap_servers": ["x:1"], "fetch_max_bytes": 5}
+    assert producer == {"bootstrap_servers": ["x:1"], "linger_ms": 3}
+
+
+def test_the_progress_line() -> None:
+    log = new_log()
+    for number in range(1_000):
+        log.append(TOPIC, GARBAGE if number == 7 else good(number, note=" a " if number < 88 else ""))
+    guard = new_guard(log, close_consumer=False)
+    with guard:
+        assert len(list(guard)) == 999
+        line = command._Progress(guard, "payments.raw -> payments", io.StringIO()).line()
+    assert line.startswith(
+        "payments.raw -> payments   1,000 in   999 valid (99.90 %)   87 normalised   1 dead   lag 0   ")
+    assert line.endswith("/s")
+
+
+def test_a_share_is_never_rounded_up_to_all() -> None:
+    assert percent(1.0) == "100.00 %"
+    assert percent(0.99999) == "99.99 %"
+    assert percent(1_203_870 / 1_204_331) == "99.96 %"
+
+
+def test_signals_stop_the_guard_and_are_given_back() -> None:
+    log = new_log()
+    guard = new_guard(log)
+    before = signal.getsignal(signal.SIGTERM)
+    with command._signals(guard) as received:
+        signal.raise_signal(signal.SIGTERM)
+        assert guard.stopping
+        assert received == [signal.SIGTERM]
+    assert signal.getsignal(signal.SIGTERM) is before
