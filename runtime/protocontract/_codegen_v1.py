@@ -17,7 +17,7 @@ import re2
 from google.protobuf.message import Message
 
 from protocontract._cel import *  # noqa: F403  # its __all__ is what emitted CEL may call
-from protocontract._delegate import delegate
+from protocontract._delegate import Governed, delegate
 from protocontract._sites import (
     Link,
     Site,
@@ -189,6 +189,7 @@ __all__ = [
     "Contract",
     "ErrorClass",
     "FieldElement",
+    "Governed",
     "Link",
     "Message",
     "Promise",

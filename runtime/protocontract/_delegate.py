@@ -2,24 +2,52 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
 from protocontract.violations import (
     EACH,
     ContractError,
+    ErrorClass,
     FieldElement,
     PathTemplate,
     Rule,
     RuleEvaluationError,
+    SeverityName,
     Subscript,
     Violation,
+    is_sensitive,
 )
 
 if TYPE_CHECKING:
     import protovalidate
+
+
+class Governed:
+    """What a contract says about the violations of one field; of a message: that it holds something sensitive."""
+
+    __slots__ = ("error_class", "error_codes", "sensitive", "severities")
+
+    def __init__(
+        self,
+        *,
+        severities: Mapping[str, SeverityName] | None = None,
+        error_class: ErrorClass | None = None,
+        error_codes: Mapping[str, int] | None = None,
+        sensitive: bool = False,
+    ) -> None:
+        self.severities: Final[Mapping[str, SeverityName]] = severities or {}
+        self.error_class: Final = error_class
+        self.error_codes: Final[Mapping[str, int]] = error_codes or {}
+        self.sensitive: Final = sensitive
+
+
+_UNGOVERNED: Final = Governed()
+_NOTHING: Final[Mapping[str, Governed]] = {}
 
 
 def delegate(
@@ -28,11 +56,12 @@ def delegate(
     path: PathTemplate,
     subscripts: tuple[Subscript, ...],
     contract: str,
-    hidden: frozenset[str] = frozenset(),
+    governed: Mapping[str, Governed] = _NOTHING,
 ) -> list[Violation] | None:
     """``out`` with what protovalidate finds in ``message``, which the record holds at ``path``.
 
-    ``hidden`` are the paths (without subscripts, from ``message``) of sensitive fields.
+    ``governed`` is what the contract says about fields, by their full names, and about messages that hold something
+    sensitive, by theirs.
     """
     import protovalidate
 
@@ -44,7 +73,7 @@ def delegate(
         # Its text can quote the message, so it is not passed on.
         raise RuleEvaluationError("protovalidate could not evaluate a rule") from error
     for violation in found:
-        converted = _converted(violation, contract, hidden)
+        converted = _converted(violation, message.DESCRIPTOR, contract, governed, sensitive=is_sensitive(path))
         if path:
             converted = converted.within(path, subscripts, contract)
         if out is None:
@@ -66,35 +95,60 @@ def _validator(pool: Any) -> protovalidate.Validator:
     return protovalidate.Validator()
 
 
-def _converted(violation: Any, contract: str, hidden: frozenset[str]) -> Violation:
+def _converted(
+    violation: Any, holder: Descriptor | None, contract: str, governed: Mapping[str, Governed], *, sensitive: bool
+) -> Violation:
     proto = violation.proto
     template: list[Any] = []
     subscripts: list[Subscript] = []
-    names: list[str] = []
+    own = _UNGOVERNED
     for element in proto.field.elements if proto.field is not None else ():
-        template.append(_element(element))
-        names.append(element.field_name)
+        described = holder.fields_by_name.get(element.field_name) if holder is not None else None
+        own = governed.get(described.full_name, _UNGOVERNED) if described is not None else _UNGOVERNED
+        sensitive = sensitive or own.sensitive
+        template.append(_element(element, sensitive=own.sensitive))
         if element.subscript is not None:
             template.append(EACH)
             subscripts.append(element.subscript.value)
-    rule_path = tuple(_rule_step(element) for element in proto.rule.elements) if proto.rule is not None else ""
-    sensitive = any(".".join(names[: size + 1]) in hidden for size in range(len(names)))
+        holder = _message_in(described)
+    # The value is a message, or the rule is the message's own.
+    sensitive = sensitive or (holder is not None and holder.full_name in governed)
+    elements = proto.rule.elements if proto.rule is not None else ()
+    rule_id, message, text = proto.rule_id or "", proto.message or "", None
+    if not elements or any(_may_quote(element) for element in elements):
+        message, text = "", rule_id if sensitive else message
     rule = Rule(
         contract,
         tuple(template),
-        proto.rule_id or "",
-        (proto.rule_id or "") if sensitive else (proto.message or ""),
-        rule_path,
+        rule_id,
+        message,
+        tuple(_rule_step(element) for element in elements) if proto.rule is not None else "",
+        severity=own.severities.get(rule_id, "ERROR"),
+        error_class=own.error_class or ErrorClass(),
+        error_code=own.error_codes.get(rule_id),
         sensitive=sensitive,
         for_key=bool(proto.for_key),
     )
-    return Violation(rule, violation.field_value, tuple(subscripts))
+    return Violation(rule, violation.field_value, tuple(subscripts), text)
 
 
-def _element(element: Any) -> FieldElement:
+def _message_in(field: FieldDescriptor | None) -> Descriptor | None:
+    """The type of the messages in a field, its items or its map values."""
+    inner: Descriptor | None = field.message_type if field is not None else None
+    if inner is not None and inner.GetOptions().map_entry:
+        inner = inner.fields_by_name["value"].message_type
+    return inner
+
+
+def _may_quote(element: Any) -> bool:
+    """Whether a step of a rule path leads to CEL of the contract's own, whose text can hold what it reads."""
+    return element.field_name in ("cel", "cel_expression") or str(element.field_name).startswith("[")
+
+
+def _element(element: Any, *, sensitive: bool = False) -> FieldElement:
     # An unset enum reads as its first value, which is a type: what is not there must be asked for.
     types = [int(getattr(element, name)) if element.has_field(name) else 0 for name in _TYPES]
-    return FieldElement(element.field_number or 0, element.field_name or "", *types)
+    return FieldElement(element.field_number or 0, element.field_name or "", *types, sensitive=sensitive)
 
 
 _TYPES = ("field_type", "key_type", "value_type")

@@ -138,16 +138,19 @@ def change(
     changes: list[Change], site: Site, before: object, after: object, at: Link, subscript: Subscript | None = None
 ) -> None:
     """Notes that a normalizer replaced a value."""
-    path = _path_text(site, at, subscript)
-    if site.sensitive:
-        before = after = None
-    changes.append(Change(path, site.word, before, after))
+    _note(changes, site, at, subscript, "", before, after)
 
 
-def _path_text(site: Site, at: Link, subscript: Subscript | None) -> str:
-    each = subscript is not None
-    rule = site.rule(site.word, each=each)
-    return Violation(rule, None, (subscript,) if subscript is not None else (), None, _prefix(at)).field_path
+def _note(
+    changes: list[Change], site: Site, at: Link, subscript: Subscript | None, below: str, before: object, after: object
+) -> None:
+    """A change at a site, or at the path ``below`` it. Where it is sensitive, so are the keys of maps."""
+    rule = site.rule(site.word, each=subscript is not None)
+    place = Violation(rule, None, (subscript,) if subscript is not None else (), None, _prefix(at))
+    if place.sensitive:
+        changes.append(Change(place.redacted_path + below, site.word, None, None))
+    else:
+        changes.append(Change(place.field_path + below, site.word, before, after))
 
 
 def _prefix(at: Link) -> tuple[tuple[PathTemplate, tuple[Subscript, ...], str], ...]:
@@ -203,9 +206,7 @@ def move_spans(
                 continue
             before_value = getattr(item, name)
             setattr(item, name, column[index])
-            path = f"{_path_text(site, at, index)}.{name}"
-            hidden = site.sensitive
-            changes.append(Change(path, site.word, None if hidden else before_value, None if hidden else column[index]))
+            _note(changes, site, at, index, f".{name}", before_value, column[index])
     return found
 
 

@@ -127,17 +127,27 @@ def describe(value: object) -> str:
 class FieldElement:
     """One step of a field path: a field's number, name and type as ``FieldDescriptorProto.Type`` counts them.
 
-    ``key_type`` and ``value_type`` are set on map fields only.
+    ``key_type`` and ``value_type`` are set on map fields only. Whatever is in a ``sensitive`` field is never shown.
     """
 
-    __slots__ = ("key_type", "name", "number", "type", "value_type")
+    __slots__ = ("key_type", "name", "number", "sensitive", "type", "value_type")
 
-    def __init__(self, number: int, name: str, type: int, key_type: int = 0, value_type: int = 0) -> None:  # noqa: A002
+    def __init__(
+        self,
+        number: int,
+        name: str,
+        type: int,  # noqa: A002
+        key_type: int = 0,
+        value_type: int = 0,
+        *,
+        sensitive: bool = False,
+    ) -> None:
         self.number: Final = number
         self.name: Final = name
         self.type: Final = type
         self.key_type: Final = key_type
         self.value_type: Final = value_type
+        self.sensitive: Final = sensitive
 
     def __repr__(self) -> str:
         return f"FieldElement({self.number}, {self.name!r}, {self.type})"
@@ -154,6 +164,11 @@ class _Each:
 
 EACH: Final = _Each()
 PathTemplate: TypeAlias = tuple["FieldElement | _Each", ...]
+
+
+def is_sensitive(path: PathTemplate) -> bool:
+    """Whether a path leads into a field whose values are never shown."""
+    return any(isinstance(step, FieldElement) and step.sensitive for step in path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,12 +318,12 @@ class Violation:
     @property
     def value(self) -> Any:
         """The offending value, or None where the field is sensitive."""
-        return None if self.rule.sensitive else self._value
+        return None if self.sensitive else self._value
 
     @property
     def sensitive(self) -> bool:
-        """Whether the contract hides this field's values."""
-        return self.rule.sensitive
+        """Whether the contract hides this field's values, or those of a message that it is in."""
+        return self.rule.sensitive or any(is_sensitive(path) for path, _, _ in self.prefix)
 
     @property
     def for_key(self) -> bool:
@@ -360,9 +375,11 @@ class Violation:
 
     def within(self, path: PathTemplate, subscripts: tuple[Subscript, ...], contract: str) -> Violation:
         """This violation seen from a message of ``contract`` that holds the broken one at ``path``."""
-        return Violation(
-            self.rule, self._value, self.subscripts, self._message, ((path, subscripts, contract), *self.prefix)
-        )
+        message = self._message
+        if message is not None and is_sensitive(path):
+            # An expression can put what it reads into the text that it returns.
+            message = self.rule.rule_id or self.rule.rule_text
+        return Violation(self.rule, self._value, self.subscripts, message, ((path, subscripts, contract), *self.prefix))
 
     # -- as others know it
 

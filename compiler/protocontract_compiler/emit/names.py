@@ -28,18 +28,30 @@ def is_plain(name: str) -> bool:
 
 def attribute(base: str, name: str) -> str:
     """Code that reads an attribute, also where its name is a keyword of Python."""
-    return f"{base}.{name}" if is_plain(name) else f"getattr({base}, {name!r})"
+    return f"{base}.{name}" if is_plain(name) else f"getattr({base}, {literal(name)})"
+
+
+def assignment(base: str, name: str, value: str) -> str:
+    """Code that sets an attribute, also where its name is a keyword of Python."""
+    return f"{base}.{name} = {value}" if is_plain(name) else f"setattr({base}, {literal(name)}, {value})"
+
+
+def class_of(base: str, python_path: str) -> str:
+    """Code that reads the class of a message, ``Outer.Inner``, from the module ``base``."""
+    for name in python_path.split("."):
+        base = attribute(base, name)
+    return base
 
 
 def module_of(proto_file: str) -> str:
-    """The module that protoc generates for a file: ``a/b-c.proto`` -> ``a.b_c_pb2``."""
+    """The module that protoc generates for a file: ``a/b-c.proto`` -> ``a.b_c_pb2``. Its dots are folders, too."""
     stem = proto_file.removesuffix(".proto")
     return f"{stem.replace('-', '_').replace('/', '.')}_pb2"
 
 
 def contract_file_of(proto_file: str) -> str:
-    """The file that the contracts of a .proto file are written to: ``a/b-c.proto`` -> ``a/b_c_contract.py``."""
-    return f"{proto_file.removesuffix('.proto').replace('-', '_')}_contract.py"
+    """The file of a .proto's contracts, beside protoc's module of it: ``a/b-c.proto`` -> ``a/b_c_contract.py``."""
+    return f"{module_of(proto_file).removesuffix('_pb2').replace('.', '/')}_contract.py"
 
 
 def literal(value: object) -> str:

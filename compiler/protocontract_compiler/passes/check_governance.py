@@ -13,7 +13,7 @@ from protocontract_compiler.descriptors import Loaded
 from protocontract_compiler.diagnostics import Diagnostics, did_you_mean
 from protocontract_compiler.passes import checking
 from protocontract_compiler.passes.checking import NUMBER_TYPES, SEMANTIC_VERSION, FieldScope, element, kind_of, short
-from protocontract_compiler.passes.codes import rule_places, settled_code
+from protocontract_compiler.passes.codes import RulePlace, places
 from protocontract_compiler.passes.rule_ids import ALL_OWN_RULE_IDS, OWN_RULE_IDS
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -173,34 +173,17 @@ def _checks(rules: ir.ValueRules) -> Iterator[ir.Check]:
 
 def _check_codes(loaded: Loaded, schema: ir.Schema, message: ir.Message, diagnostics: Diagnostics) -> None:
     """Two rules of one contract with one code could not be told apart by who switches on codes."""
-    taken: dict[int, tuple[str, str]] = {}
-    for path, rule_id in islice(rule_places(schema, message), _MAX_CODES):
-        owner, field = _resolve(schema, message, path)
-        governed = field.governance if field is not None else ir.Governance()
-        code = settled_code(message.full_name, path, rule_id, governed)
-        first = taken.setdefault(code, (path, rule_id))
-        if first == (path, rule_id):
+    taken: dict[int, RulePlace] = {}
+    for place in islice(places(schema, message), _MAX_CODES):
+        code = place.code
+        first = taken.setdefault(code, place)
+        if first is place or (place.chosen_code is not None and place.is_declared_as(first)):
             continue
-        place = field.place if field is not None else owner.place
-        named = f"`{first[0]}`" if first[0] else "the message"
+        named = f"`{first.path}`" if first.path else "the message"
         diagnostics.error(
-            "error-code-clash", place,
-            f"`{rule_id}` of `{path or message.full_name}` and `{first[1]}` of {named} have the code {code:#010x}; "
-            "expected a code for each",
+            "error-code-clash",
+            place.field.place if place.field is not None else place.owner.place,
+            f"`{place.rule_id}` of `{place.path or message.full_name}` and `{first.rule_id}` of {named} have the code "
+            f"{code:#010x}; expected a code for each",
             "set one with error_codes",
-        )  # fmt: skip
-
-
-def _resolve(schema: ir.Schema, message: ir.Message, path: str) -> tuple[ir.Message, ir.Field | None]:
-    """The message and field that a path of an error code ends at; no field for a rule of the message or a oneof."""
-    owner, field = message, None
-    entry = False
-    for name in path.split(".") if path else ():
-        if entry:  # `key` or `value` of the map before it
-            entry = False
-            continue
-        if field is not None and field.element_message is not None:
-            owner = schema.messages[field.element_message]
-        field = next((candidate for candidate in owner.fields if candidate.name == name), None)
-        entry = field is not None and field.shape is ir.Shape.MAP
-    return owner, field
+        )

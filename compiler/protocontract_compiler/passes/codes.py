@@ -4,17 +4,59 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from protocontract_compiler import ir
+from protocontract_compiler.passes import reach
 from protocontract_compiler.passes.pass_promises import NORMALIZER_IDS, RELATION_IDS
 
 
-def rule_places(schema: ir.Schema, message: ir.Message) -> Iterator[tuple[str, str]]:
-    """Field path (as error codes are taken of it: no subscripts) and rule id, each once, in order of evaluation.
+@dataclass(frozen=True, slots=True)
+class RulePlace:
+    """A rule of a contract, where it stands.
 
-    A message that contains itself is followed to its first recurrence: deeper paths have codes, but no names.
+    ``path`` is the field path as error codes are taken of it: no subscripts, ``.key`` and ``.value`` for map entries.
+    ``owner`` is the message that declares the rule, ``field`` its field (None for a rule of the message or a oneof).
     """
-    yield from dict.fromkeys(_of_message(schema, message, "", (message.full_name,)))
+
+    contract: str
+    path: str
+    rule_id: str
+    owner: ir.Message
+    field: ir.Field | None = None
+
+    @property
+    def code(self) -> int:
+        """The error code: the one that the field's ``error_codes`` gives the rule, else the derived one."""
+        chosen = self.chosen_code
+        return error_code(self.contract, self.path, self.rule_id) if chosen is None else chosen
+
+    @property
+    def chosen_code(self) -> int | None:
+        """The code that the field's ``error_codes`` gives the rule, in every contract that the field is part of."""
+        return dict(self.field.governance.error_codes).get(self.rule_id) if self.field is not None else None
+
+    def is_declared_as(self, other: RulePlace) -> bool:
+        """Whether both are the same rule of the same field, reached on two ways."""
+        return (
+            self.field is not None
+            and other.field is not None
+            and (self.owner.full_name, self.field.number, self.rule_id)
+            == (other.owner.full_name, other.field.number, other.rule_id)
+        )
+
+
+def places(schema: ir.Schema, message: ir.Message) -> Iterator[RulePlace]:
+    """The places of a contract's rules, each once, in order of evaluation.
+
+    A message that contains itself is followed to its first recurrence: deeper paths have codes, but no names. Messages
+    that contain each other can have more paths than memory holds: who goes through them sets a limit.
+    """
+    seen: set[tuple[str, str]] = set()
+    for place in _Places(schema, message.full_name).of_message(message, "", (message.full_name,)):
+        if (place.path, place.rule_id) not in seen:
+            seen.add((place.path, place.rule_id))
+            yield place
 
 
 def error_code(contract: str, path: str, rule_id: str) -> int:
@@ -23,31 +65,45 @@ def error_code(contract: str, path: str, rule_id: str) -> int:
     return int.from_bytes(hashlib.sha256(f"{place}:{rule_id}".encode()).digest()[:4], "big")
 
 
-def settled_code(contract: str, path: str, rule_id: str, governed: ir.Governance) -> int:
-    """The code of a rule: the one that the field's ``error_codes`` gives it, else the derived one."""
-    return dict(governed.error_codes).get(rule_id, error_code(contract, path, rule_id))
+class _Places:
+    def __init__(self, schema: ir.Schema, contract: str) -> None:
+        self._schema = schema
+        self._contract = contract
+        # What has no rule below it is not entered: paths through it can be many, and none has a place at its end.
+        self._work = reach.with_work(schema, self._has_own)
+
+    def _has_own(self, message: ir.Message) -> bool:
+        return any(self._own(message, "")) or any(True for field in message.fields for _ in _own(field, ""))
+
+    def of_message(self, message: ir.Message, prefix: str, outer: tuple[str, ...]) -> Iterator[RulePlace]:
+        for path, rule_id in self._own(message, prefix):
+            yield RulePlace(self._contract, path, rule_id, message)
+        for field in message.fields:
+            path = prefix + field.name
+            for place, rule_id in _own(field, path):
+                yield RulePlace(self._contract, place, rule_id, message, field)
+            child = field.element_message
+            ignored = field.rules is not None and field.rules.ignore == "always"
+            if child in self._work and child not in outer and not ignored:
+                inner = self._schema.messages[child]
+                yield from self.of_message(inner, f"{_element_path(field, path)}.", (*outer, child))
+
+    def _own(self, message: ir.Message, prefix: str) -> Iterator[tuple[str, str]]:
+        for check in message.rules.checks:
+            yield prefix.removesuffix("."), check.rule_id
+        if message.rules.oneofs:
+            yield prefix.removesuffix("."), "message.oneof"
+        for oneof in message.oneofs:
+            if oneof.required:
+                yield prefix + oneof.name, "required"
 
 
-def _of_message(
-    schema: ir.Schema, message: ir.Message, prefix: str, outer: tuple[str, ...]
-) -> Iterator[tuple[str, str]]:
-    for check in message.rules.checks:
-        yield prefix.removesuffix("."), check.rule_id
-    if message.rules.oneofs:
-        yield prefix.removesuffix("."), "message.oneof"
-    for oneof in message.oneofs:
-        if oneof.required:
-            yield prefix + oneof.name, "required"
-    for field in message.fields:
-        yield from _of_field(schema, field, prefix + field.name, outer)
-
-
-def _of_field(schema: ir.Schema, field: ir.Field, path: str, outer: tuple[str, ...]) -> Iterator[tuple[str, str]]:
+def _own(field: ir.Field, path: str) -> Iterator[tuple[str, str]]:
+    """The rules of a field itself, not of the messages in it: path and rule id."""
     rules = field.rules
-    element = f"{path}.value" if field.shape is ir.Shape.MAP else path
     if field.normalizer is not None:
         for rule_id in NORMALIZER_IDS[field.normalizer.kind]:
-            yield element, rule_id
+            yield _element_path(field, path), rule_id
     if rules is not None and rules.ignore != "always":
         if rules.required:
             yield path, "required"
@@ -59,7 +115,7 @@ def _of_field(schema: ir.Schema, field: ir.Field, path: str, outer: tuple[str, .
     for relation in field.relations:
         for rule_id in RELATION_IDS[relation.kind]:
             yield path, rule_id
-    inner = schema.messages.get(field.element_message or "")
-    ignored = rules is not None and rules.ignore == "always"
-    if inner is not None and not ignored and inner.full_name not in outer:
-        yield from _of_message(schema, inner, f"{element}.", (*outer, inner.full_name))
+
+
+def _element_path(field: ir.Field, path: str) -> str:
+    return f"{path}.value" if field.shape is ir.Shape.MAP else path

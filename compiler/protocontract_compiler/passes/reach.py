@@ -12,6 +12,18 @@ def children(message: ir.Message) -> list[str]:
     return list(dict.fromkeys(name for field in message.fields if (name := field.element_message) is not None))
 
 
+def reached(schema: ir.Schema, message: ir.Message) -> list[ir.Message]:
+    """A message and all messages below it, each once, the message itself first."""
+    found = {message.full_name: message}
+    waiting = [message]
+    while waiting:
+        for name in children(waiting.pop(0)):
+            if name in schema.messages and name not in found:
+                found[name] = schema.messages[name]
+                waiting.append(found[name])
+    return list(found.values())
+
+
 def with_work(schema: ir.Schema, has_work: Callable[[ir.Message], bool]) -> frozenset[str]:
     """Messages that have work themselves or reach a message that has."""
     parents: dict[str, set[str]] = {}

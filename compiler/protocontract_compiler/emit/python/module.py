@@ -6,10 +6,11 @@ module-level name. The functions come after the constants, the contracts last.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from protocontract_compiler import ir
-from protocontract_compiler.emit.names import Names, literal, screaming
+from protocontract_compiler.emit.names import Names, class_of, is_plain, literal, module_of, screaming
+from protocontract_compiler.passes import reach
 
 RUNTIME = "_rt"
 PB = "_pb"
@@ -42,7 +43,11 @@ class Module:
     def __init__(self, schema: ir.Schema, file: ir.File) -> None:
         self.schema = schema
         self.file = file
-        self.names = Names(frozenset({RUNTIME, PB, "Final"}))
+        self.names = Names(frozenset({RUNTIME, PB, "Any", "Final"}))
+        #: Names out of `typing` that the module uses.
+        self.typing = {"Final"}
+        #: Messages that hold a sensitive field, however deep: their own values are as private.
+        self.private = reach.with_work(schema, lambda message: any(f.governance.sensitive for f in message.fields))
         self.fields = Section("Fields, as field paths name them: number, name, type, and the types of a map's entries")
         self.rules = Section("Rules: contract, field path, id, message, place in buf.validate's FieldRules")
         self.constants = Section("Patterns, sets and normalizers, built once")
@@ -51,6 +56,20 @@ class Module:
     def runtime(self, name: str) -> str:
         """Code for a helper of the private runtime module."""
         return f"{RUNTIME}.{name}"
+
+    def annotation(self, message: ir.Message) -> str:
+        """The type of a message's variable: its class, or Any where Python cannot name it in this module."""
+        path = f"{module_of(message.file)}.{message.python_path}"
+        if message.file == self.file.name and all(is_plain(part) for part in path.split(".")):
+            return class_of(PB, message.python_path)
+        self.typing.add("Any")
+        return "Any"
+
+    def governance(self, described: ir.Field) -> ir.Governance:
+        """The governance of a field's values: a message with something sensitive in it is sensitive as a whole."""
+        if described.element_message in self.private:
+            return replace(described.governance, sensitive=True)
+        return described.governance
 
     def constant(self, code: str, hint: str) -> str:
         """The name of a module-level constant with that code. Equal code is one constant."""
@@ -61,6 +80,8 @@ class Module:
         types = ""
         if described.key is not None and described.value is not None:
             types = f", {described.key.type}, {described.value.type}"
+        if described.governance.sensitive:
+            types += ", sensitive=True"
         code = f"{RUNTIME}.FieldElement({described.number}, {literal(described.name)}, {described.type}{types})"
         owner = self._short(message)
         return self._once(self.fields, code, f"_F_{owner}_{screaming(described.name)}", key=f"{message}.{code}")
@@ -109,7 +130,10 @@ class Module:
             literal(message),
             path_argument,
         ]
-        arguments += governance_arguments(governed or ir.Governance(), rule_id, default_class)
+        governed = governed or ir.Governance()
+        if any(step.field.governance.sensitive for step in path):
+            governed = replace(governed, sensitive=True)
+        arguments += governance_arguments(governed, rule_id, default_class)
         if for_key:
             arguments.append("for_key=True")
         if rule_text and not rule_id:
@@ -154,12 +178,13 @@ def governance_arguments(governed: ir.Governance, rule_id: str, default_class: t
 
 
 def governance_keywords(governed: ir.Governance) -> list[str]:
-    """Keyword arguments of a Site, which makes its rules as refusals come."""
+    """Keyword arguments of what makes its rules as violations come: a Site, or Governed."""
     arguments: list[str] = []
     if governed.severities:
         arguments.append(f"severities={literal(dict(governed.severities))}")
     if governed.error_class is not None:
-        arguments.append(f"error_class={RUNTIME}.ErrorClass{literal(governed.error_class)}")
+        source, remedy = governed.error_class
+        arguments.append(f"error_class={RUNTIME}.ErrorClass({literal(source)}, {literal(remedy)})")
     if governed.error_codes:
         codes = ", ".join(f"{literal(rule_id)}: {code:#010x}" for rule_id, code in governed.error_codes)
         arguments.append(f"error_codes={{{codes}}}")

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
 from protocontract_compiler import ir
-from protocontract_compiler.emit.names import Names, attribute, literal, snake
+from protocontract_compiler.emit.names import Names, assignment, attribute, literal, snake
 from protocontract_compiler.emit.python.module import Module
 from protocontract_compiler.emit.python.walk import Walkers, options_code
 from protocontract_compiler.emit.writer import Writer
@@ -30,13 +30,19 @@ class _Value:
     """One value under a normalizer while its code is written: where it is read from and written to."""
 
     name: str
-    target: str
+    field: ir.Field
     subscript: str
 
     @property
     def place(self) -> str:
         """The last arguments of calls that note something about the value."""
         return f"at, {self.subscript}" if self.subscript else "at"
+
+    def store(self, code: str) -> str:
+        """The statement that puts a value into the place."""
+        if self.subscript:
+            return f"{attribute('m', self.field.name)}[{self.subscript}] = {code}"
+        return assignment("m", self.field.name, code)
 
 
 class Normalizers(Walkers):
@@ -73,16 +79,16 @@ class Normalizers(Walkers):
                         if not field.has_presence:
                             guard = writer.block(f"if {name}:")
                         with guard:
-                            self._value(message, field, _Value(name, place, ""), writer, names)
+                            self._value(message, field, _Value(name, field, ""), writer, names)
                 case ir.Shape.REPEATED:
                     index, name = names.fresh("i"), names.fresh("value")
                     with writer.block(f"for {index}, {name} in enumerate({place}[:]):"):
-                        self._value(message, field, _Value(name, f"{place}[{index}]", index), writer, names)
+                        self._value(message, field, _Value(name, field, index), writer, names)
                 case ir.Shape.MAP:
                     key, name = names.fresh("key"), names.fresh("value")
                     with writer.block(f"for {key} in sorted({place}):"):
                         writer.line(f"{name} = {place}[{key}]")
-                        self._value(message, field, _Value(name, f"{place}[{key}]", key), writer, names)
+                        self._value(message, field, _Value(name, field, key), writer, names)
 
     def _present(self, field: ir.Field, writer: Writer) -> AbstractContextManager[None]:
         return writer.block(f"if m.HasField({literal(field.name)}):") if field.has_presence else nullcontext()
@@ -109,7 +115,7 @@ class Normalizers(Walkers):
             case "instant" if normalizer.target:
                 with self._accepted(f"{bound}({value.name})", site, value, result, writer):
                     target = message.field(normalizer.target)
-                    target_site = self.site(message, target, "instant")
+                    target_site = self.site(message, target, "instant", source=field)
                     call = (
                         f"{self._rt('set_timestamp')}(changes, {target_site}, m, {literal(target.name)}, {result}, at)"
                     )
@@ -155,7 +161,7 @@ class Normalizers(Walkers):
             self._store(site, value, stored, writer)
 
     def _store(self, site: str, value: _Value, stored: str, writer: Writer) -> None:
-        writer.line(f"{value.target} = {stored}")
+        writer.line(value.store(stored))
         writer.line(f"{self._rt('change')}(changes, {site}, {value.name}, {stored}, {value.place})")
 
     # -- words with more than one result
@@ -185,8 +191,8 @@ class Normalizers(Walkers):
             with writer.block(f"if {result}.amount != {value.name}:"):
                 self._store(site, value, f"{result}.amount", writer)
             with writer.block(f"if {result}.currency != {known}:"):
-                writer.line(f"{place} = {stored}")
-                target_site = self.site(message, target, "money")
+                writer.line(assignment("m", target.name, stored))
+                target_site = self.site(message, target, "money", source=value.field)
                 writer.line(f"{self._rt('change')}(changes, {target_site}, {known}, {result}.currency, at)")
 
     def _quantity(
@@ -211,10 +217,10 @@ class Normalizers(Walkers):
             if target.has_presence:
                 changed = f"not m.HasField({literal(target.name)}) or {changed}"
             with writer.block(f"elif {changed}:"):
-                target_site = self.site(message, target, "quantity")
+                target_site = self.site(message, target, "quantity", source=field)
                 before = f"{place} if m.HasField({literal(target.name)}) else None" if target.has_presence else place
                 writer.line(f"{self._rt('change')}(changes, {target_site}, {before}, {result}, at)")
-                writer.line(f"{place} = {result}")
+                writer.line(assignment("m", target.name, result))
 
     def _edited(
         self, message: ir.Message, field: ir.Field, bound: str, site: str, value: _Value, result: str, writer: Writer,
@@ -250,7 +256,8 @@ class Normalizers(Walkers):
         unit = relation.option("unit", "code_point")
         remapper = self.module.constant(f"{self._rt('spans_remapper')}(unit={literal(unit)})", f"spans_remapper_{unit}")
         fields = tuple(relation.option(name) for name in ("start", "end", "surface"))
-        site = self.site(message, other, "spans", (str(relation.option("text")),))
+        text = str(relation.option("text"))
+        site = self.site(message, other, "spans", (text,), source=message.field(text))
         arguments = f"found, changes, {site}, at, {attribute('m', other.name)}, {remapper}, {value.name}, {edits}"
         writer.line(f"found = {self._rt('move_spans')}({arguments}, {literal(fields)})")
 

@@ -47,7 +47,8 @@ class Relations(Walkers):
 
     def _spans(self, message: ir.Message, field: ir.Field, relation: ir.Relation, writer: Writer, names: Names) -> None:
         text = str(relation.option("text"))
-        checker, site = self._checker(message, field, relation), self.site(message, field, "spans", (text,))
+        checker = self._checker(message, field, relation)
+        site = self.site(message, field, "spans", (text,), source=message.field(text))
         items = names.fresh(snake(field.name))
         writer.line(f"{items} = {attribute('m', field.name)}[:]")
         columns = [_column(items, str(relation.option(name))) for name in ("start", "end")]

@@ -15,7 +15,7 @@ from protocontract_compiler import ir
 from protocontract_compiler.cel.checks import as_check
 from protocontract_compiler.emit.names import Names, attribute, literal, snake
 from protocontract_compiler.emit.python.cel_expr import emit, emit_condition
-from protocontract_compiler.emit.python.module import PB, Module, Path, Step
+from protocontract_compiler.emit.python.module import Module, Path, Step, governance_keywords
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.ir_cel import FieldRef, Program
 from protocontract_compiler.passes import reach
@@ -73,6 +73,7 @@ class Validators:
         self._recursive = reach.recursive(self.schema)
         self._names: dict[str, str] = {}
         self._waiting: list[str] = []
+        self._weights: dict[str, int] = {}
 
     def function(self, message: str) -> str | None:
         """The name of the function that validates a message; None where there is nothing to check."""
@@ -98,12 +99,15 @@ class Validators:
         return message not in self._recursive and depth < _INLINE_DEPTH and self._weight(message) <= _INLINE_RULES
 
     def _weight(self, message: str) -> int:
-        found = 0
-        for field in self.schema.messages[message].fields:
-            found += field.rules is not None
-            child = field.element_message
-            if child in self.work and child not in self._recursive:
-                found += self._weight(child)
+        found = self._weights.get(message)
+        if found is None:
+            found = 0
+            for field in self.schema.messages[message].fields:
+                found += field.rules is not None
+                child = field.element_message
+                if child in self.work and child not in self._recursive:
+                    found += self._weight(child)
+            self._weights[message] = found
         return found
 
 
@@ -125,8 +129,7 @@ class _Function:
 
     def text(self) -> str:
         """The source of the function."""
-        in_file = self._root.file == self._module.file.name
-        annotation = attribute(PB, self._root.python_path) if in_file else self._module.runtime("Message")
+        annotation = self._module.annotation(self._root)
         runtime = self._module.runtime("Violation")
         with self._writer.block(f"def {self._name}(m: {annotation}) -> list[{runtime}] | None:"):
             self._writer.line(f"out: list[{runtime}] | None = None")
@@ -138,8 +141,10 @@ class _Function:
 
     def _message(self, message: ir.Message, base: str, spot: Spot) -> None:
         if message.delegated is not None:
-            hidden = sorted(field.name for field in message.fields if field.governance.sensitive)
-            arguments = f"{self._out}, {base}, {self._place(spot)}, frozenset({literal(tuple(hidden))})"
+            arguments = f"{self._out}, {base}, {self._place(spot)}"
+            governed = self._governed(message)
+            if governed:
+                arguments += f", {governed}"
             self._writer.line(f"{self._out} = {self._rt('delegate')}({arguments})")
             return
         self._messages.add(base)
@@ -154,9 +159,24 @@ class _Function:
         for field in message.fields:
             self._field(message, field, base, spot)
 
+    def _governed(self, message: ir.Message) -> str:
+        """The name of a constant with the governance of all that a message reaches; empty where there is none."""
+        entries: list[str] = []
+        for reached in reach.reached(self._validators.schema, message):
+            if reached.full_name in self._module.private:
+                entries.append(f"{literal(reached.full_name)}: {self._rt('Governed')}(sensitive=True)")
+            for field in reached.fields:
+                keywords = governance_keywords(field.governance)
+                if keywords:
+                    name = literal(f"{reached.full_name}.{field.name}")
+                    entries.append(f"{name}: {self._rt('Governed')}({', '.join(keywords)})")
+        if not entries:
+            return ""
+        return self._module.constant(f"{{{', '.join(entries)}}}", f"governed_{snake(message.python_path)}")
+
     def _message_governance(self, message: ir.Message) -> Callable[[ir.Check], ir.Governance]:
         """A rule of the message is as sensitive as the most sensitive field that it reads."""
-        hidden = {field.name for field in message.fields if field.governance.sensitive}
+        hidden = {field.name for field in message.fields if self._module.governance(field).sensitive}
 
         def governed(check: ir.Check) -> ir.Governance:
             reads: frozenset[str] = check.program.reads if check.program is not None else frozenset()
@@ -254,7 +274,7 @@ class _Function:
         # A slice of upb's container is a list: cheaper to count and to go through than the container.
         values = self._local(base, field, suffix="[:]" if loops else "")
         with self._unless_empty(field, rules, values, spot):
-            governed, message = field.governance, field.element_message or ""
+            governed, message = self._module.governance(field), field.element_message or ""
             for check in rules.checks:
                 self._check(check, values, values, spot, governed, items=message)
             if loops:
@@ -274,7 +294,7 @@ class _Function:
             return
         entries = self._local(base, field)
         with self._unless_empty(field, rules, entries, spot):
-            governed, message = field.governance, field.element_message or ""
+            governed, message = self._module.governance(field), field.element_message or ""
             for check in rules.checks:
                 self._check(check, entries, entries, spot, governed, items=message)
             if not (checks_keys or checks_values):
@@ -345,7 +365,7 @@ class _Function:
         this = value
         if rules.checks and part.type in ir.MESSAGE_TYPES:
             this = self._represented(part, value, rules)
-        governed = (field or part).governance
+        governed = self._module.governance(field or part)
         for check in rules.checks:
             self._check(check, this, value, spot, governed, for_key=for_key)
         if child is None:
@@ -441,7 +461,7 @@ class _Function:
 
     def _required(self, rules: ir.ValueRules, field: ir.Field, spot: Spot, value: str) -> None:
         rule_path = f"{rules.rule_prefix}required"
-        self._add("required", "value is required", rule_path, spot, value, field.governance)
+        self._add("required", "value is required", rule_path, spot, value, self._module.governance(field))
 
     def _add(
         self, rule_id: str, message: str, rule_path: str, spot: Spot, value: str,

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from protocontract_compiler import ir
 from protocontract_compiler.emit.names import Names, attribute, literal, snake
-from protocontract_compiler.emit.python.module import PB, Module, governance_keywords
+from protocontract_compiler.emit.python.module import Module, governance_keywords
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.passes import reach
 
@@ -62,11 +63,24 @@ class Walkers(ABC):
         """The line that calls the function of a message that this one holds."""
 
     def site(
-        self, message: ir.Message, field: ir.Field, word: str, needs: tuple[str, ...] = (), spoils: tuple[str, ...] = ()
+        self,
+        message: ir.Message,
+        field: ir.Field,
+        word: str,
+        needs: tuple[str, ...] = (),
+        spoils: tuple[str, ...] = (),
+        *,
+        source: ir.Field | None = None,
     ) -> str:
-        """The name of the Site constant of a field, with the siblings that it reads and those that it writes."""
+        """The name of the Site constant of a field, with the siblings that it reads and those that it writes.
+
+        ``source`` is the field whose value this one receives in another form: it is as sensitive.
+        """
         element = self.module.field_element(message.full_name, field)
-        arguments = [literal(message.full_name), element, literal(word), *governance_keywords(field.governance)]
+        governed = self.module.governance(field)
+        if source is not None and source.governance.sensitive:
+            governed = replace(governed, sensitive=True)
+        arguments = [literal(message.full_name), element, literal(word), *governance_keywords(governed)]
         if needs:
             arguments.append(f"needs={literal(needs)}")
         if spoils:
@@ -76,9 +90,8 @@ class Walkers(ABC):
 
     def _text(self, message: ir.Message) -> str:
         writer = Writer()
-        names = Names(frozenset({"m", "at", "changes", self.result}))
-        in_file = message.file == self.module.file.name
-        annotation = attribute(PB, message.python_path) if in_file else self.module.runtime("Message")
+        names = Names(frozenset({"m", "at", "changes", "out", "found", "sizes"}))
+        annotation = self.module.annotation(message)
         violations = f"list[{self.module.runtime('Violation')}] | None"
         head = f"def {self._names[message.full_name]}(m: {annotation}, {self.parameters}, at: _rt.Link = None)"
         with writer.block(f"{head} -> {violations}:"):

@@ -54,7 +54,7 @@ _F_TRANSACTION_CURRENCY: Final = _rt.FieldElement(3, "currency", 14)
 _F_TRANSACTION_BOOKED_AT: Final = _rt.FieldElement(4, "booked_at", 9)
 _F_TRANSACTION_MEMO: Final = _rt.FieldElement(8, "memo", 9)
 _F_TRANSACTION_ID: Final = _rt.FieldElement(1, "id", 9)
-_F_TRANSACTION_ACCOUNT: Final = _rt.FieldElement(5, "account", 9)
+_F_TRANSACTION_ACCOUNT: Final = _rt.FieldElement(5, "account", 9, sensitive=True)
 _F_TRANSACTION_KIND: Final = _rt.FieldElement(6, "kind", 14)
 _F_TRANSACTION_REFUND_OF: Final = _rt.FieldElement(7, "refund_of", 9)
 
@@ -307,7 +307,7 @@ TRANSACTION: Final = _rt.Contract(
         ),
         _rt.Promise("", "transaction.self_refund", ("transaction.self_refund",)),
     ),
-    scalars={"currency": {"enum_aliases": {"CNY": 1, "RMB": 1, "USD": 2}}},
+    scalars={"acme.finance.v1.Transaction.currency": {"enum_aliases": {"CNY": 1, "RMB": 1, "USD": 2}}},
     sensitive=frozenset({"account"}),
     source="acme/finance/v1/transaction.proto",
 )
