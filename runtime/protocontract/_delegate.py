@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
@@ -65,6 +65,7 @@ def delegate(
     """
     import protovalidate
 
+    described = cast("Descriptor", message.DESCRIPTOR)  # the stubs know of two kinds
     try:
         found = _validator(message.DESCRIPTOR.file.pool).collect_violations(message)
     except protovalidate.CompilationError as error:
@@ -73,7 +74,7 @@ def delegate(
         # Its text can quote the message, so it is not passed on.
         raise RuleEvaluationError("protovalidate could not evaluate a rule") from error
     for violation in found:
-        converted = _converted(violation, message.DESCRIPTOR, contract, governed, sensitive=is_sensitive(path))
+        converted = _converted(violation, described, contract, governed, sensitive=is_sensitive(path))
         if path:
             converted = converted.within(path, subscripts, contract)
         if out is None:

@@ -142,9 +142,9 @@ class _Function:
     def _message(self, message: ir.Message, base: str, spot: Spot) -> None:
         if message.delegated is not None:
             arguments = f"{self._out}, {base}, {self._place(spot)}"
-            governed = self._governed(message)
-            if governed:
-                arguments += f", {governed}"
+            table = self._governed(message)
+            if table:
+                arguments += f", {table}"
             self._writer.line(f"{self._out} = {self._rt('delegate')}({arguments})")
             return
         self._messages.add(base)
