@@ -13,6 +13,8 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
+    import gettext
+
     from protovalidate import FieldPathPb, ViolationPb
 
 T = TypeVar("T")
@@ -304,6 +306,16 @@ class Violation:
     def message(self) -> str:
         """What was expected, in prose. Never the offending value."""
         return self.rule.message if self._message is None else self._message
+
+    def localized(self, language: str | gettext.NullTranslations) -> str:
+        """The message in a language (``"zh"``), or by a gettext catalogue of your own whose msgids are rule ids.
+
+        English where nobody has a translation. A message that the contract itself gives to a rule stands, unless your
+        catalogue has the rule's id.
+        """
+        from protocontract import translations
+
+        return translations.localized(self, language)
 
     @property
     def severity(self) -> SeverityName:
