@@ -6,8 +6,8 @@ import difflib
 import json
 from collections import Counter
 from collections.abc import Mapping
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from multiprocessing import get_context
 from random import Random
 from typing import Any
@@ -75,9 +75,10 @@ def run_in_processes(seeds: range, messages_each: int, processes: int) -> Report
         return run(seeds, messages_each)
     chunks = [seeds[start : start + _CHUNK] for start in range(0, len(seeds), _CHUNK)]
     report = Report()
-    # Workers end after a few chunks: protobuf never frees the pools of the schemas that they made.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), max_tasks_per_child=10) as executor:
-        for part in executor.map(run, chunks, [messages_each] * len(chunks)):
+    # Workers end after a few chunks: protobuf never frees the pools of the schemas that they made. (Not an executor:
+    # with max_tasks_per_child it can wait for ever in Python 3.11.)
+    with get_context("spawn").Pool(processes, maxtasksperchild=10) as pool:
+        for part in pool.imap(partial(run, messages_each=messages_each), chunks):
             report.add(part)
     return report
 

@@ -1,7 +1,7 @@
 """The English messages of buf.validate's standard rules, as protovalidate words them, with ``{}`` for constants.
 
-Rule id -> msgid -> template. A rule with one message has its own id as msgid. A test compiles every rule of the installed
-validate.proto and compares.
+Rule id -> msgid -> template. A rule with one message has its own id as msgid. A test compares every rule of the
+installed validate.proto.
 """
 
 from __future__ import annotations
