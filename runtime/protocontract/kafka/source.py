@@ -171,7 +171,9 @@ class Source:
                 if tp not in self.consumer.assignment():
                     continue
                 partition = self._add(tp)
-            partition.buffer.extend(records)
+            if records:
+                partition.ledger.begin(records[0].offset)
+                partition.buffer.extend(records)
         if self._restart:
             self._restart_from_committed()
         self._note_positions()
