@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, TypeAlias, TypeVar, cast
@@ -19,6 +20,9 @@ from protocontract.violations import (
 )
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from protocontract._partial import Fields, Rules
     from protocontract.evidence import Evidence
 
 M = TypeVar("M", bound=Message)
@@ -131,6 +135,7 @@ class Contract(Generic[M]):
         promises: tuple[Promise, ...] = (),
         scalars: Mapping[str, Mapping[str, Any]] | None = None,
         sensitive: frozenset[str] = frozenset(),
+        contexts: frozenset[str] = frozenset(),
         source: str = "",
     ) -> None:
         self.message_type: Final = message_type
@@ -150,6 +155,8 @@ class Contract(Generic[M]):
         self.scalars: Final = scalars
         #: Paths (without subscripts) of the fields whose values are never shown.
         self.sensitive: Final = sensitive
+        #: The contexts that rules of the contract name (``contexts`` in contract.proto).
+        self.contexts: Final = contexts
         #: The .proto file that it was compiled from.
         self.source: Final = source
         self._validate: Final = _in_sequence(validate, relate)
@@ -159,36 +166,57 @@ class Contract(Generic[M]):
 
     # -- records
 
-    def parse(self, raw: bytes, *, encoding: Encoding = "protobuf") -> M:
-        """The normalised and valid message in ``raw``. Raises ContractViolation with all violations."""
-        if encoding == "protobuf" and isinstance(raw, bytes):
+    def parse(
+        self,
+        raw: bytes,
+        *,
+        encoding: Encoding = "protobuf",
+        context: str | None = None,
+        now: datetime | int | None = None,
+    ) -> M:
+        """The normalised and valid message in ``raw``. Raises ContractViolation with all violations.
+
+        ``context`` and ``now`` are those of ``validate``.
+        """
+        if encoding == "protobuf" and isinstance(raw, bytes) and context is None and now is None:
             # No Outcome is needed here. Where a value is refused or has no verdict, `process` says why.
             normalize, validate = self._normalize, self._validate
             try:
                 message = (self._from_string or self._find_parser())(raw)
+            except _UNREADABLE:
+                raise ContractViolation(self._undecodable(raw, encoding).violations) from None
+            try:
                 if normalize is None or normalize(message, []) is None:
                     found = None if validate is None else validate(message)
                     if found is None or not _rejects(found):
                         return message
                     raise ContractViolation(found)
-            except (DecodeError, RecursionError, RuleEvaluationError):
+            except RuleEvaluationError:
                 pass
-        outcome = self.process(raw, encoding=encoding)
+        outcome = self.process(raw, encoding=encoding, context=context, now=now)
         if outcome.message is None:
             raise ContractViolation(outcome.violations)
         return outcome.message
 
-    def process(self, raw: bytes | None, *, encoding: Encoding = "protobuf", normalized: bool = False) -> Outcome[M]:
+    def process(
+        self,
+        raw: bytes | None,
+        *,
+        encoding: Encoding = "protobuf",
+        normalized: bool = False,
+        context: str | None = None,
+        now: datetime | int | None = None,
+    ) -> Outcome[M]:
         """Parse, normalise and validate one record. Never raises for bad data.
 
         ``normalized`` says that a guard of this fingerprint has normalised the record before: then it is only
-        validated, because not every normalizer is idempotent. Raises ValueError for an unknown encoding.
+        validated, because not every normalizer is idempotent. ``context`` and ``now`` are those of ``validate``.
+        Raises ValueError for an unknown encoding or context, and a ``now`` without a zone.
         """
         if encoding == "protobuf" and isinstance(raw, bytes):
             try:
                 message = (self._from_string or self._find_parser())(raw)
-            except (DecodeError, RecursionError):
-                # RecursionError: the pure-Python back end of protobuf recurses. wire finds the words.
+            except _UNREADABLE:
                 return self._undecodable(raw, encoding)
         else:
             decoded = self._decode(raw, encoding)
@@ -196,6 +224,8 @@ class Contract(Generic[M]):
                 return self._refused(raw, decoded)
             message = decoded
         validate = self._validate
+        if context is not None or now is not None:
+            validate = self._partially(context=context, now=now)
         if self._normalize is None or normalized:
             try:
                 found = None if validate is None else validate(message)
@@ -218,13 +248,35 @@ class Contract(Generic[M]):
 
     # -- messages
 
-    def validate(self, message: M) -> tuple[Violation, ...]:
+    def validate(
+        self,
+        message: M,
+        *,
+        fields: Fields | None = None,
+        rules: Rules | None = None,
+        context: str | None = None,
+        now: datetime | int | None = None,
+    ) -> tuple[Violation, ...]:
         """All violations of a message as it stands: nothing is normalised. Empty where it keeps the contract.
 
         The buf.validate part equals protovalidate's: rule ids, paths, messages and order. Raises RuleEvaluationError
         where a CEL rule has no result on this message.
+
+        Each of these narrows what counts; a rule that does not count cannot raise either:
+
+        ``fields``: a FieldMask or paths (``user.name``; ``*`` is all). Violations at or below one of them count, those
+        of a whole message where all fields that its rule reads do, those of a relation where all related fields do.
+        ``rules``: ids of rules, or a test of violations.
+        ``context``: rules that the contract limits to other contexts do not count. Without one, every rule does.
+        ``now``: the moment that rules take for the present, a datetime with a zone or nanoseconds since the epoch.
+
+        Raises ValueError for a path or context that the contract does not know and a ``now`` without a zone,
+        ContractError for a ``now`` where a message whose rules read the clock is left to protovalidate.
         """
-        found = None if self._validate is None else self._validate(message)
+        validate = self._validate
+        if fields is not None or rules is not None or context is not None or now is not None:
+            validate = self._partially(fields=fields, rules=rules, context=context, now=now)
+        found = None if validate is None else validate(message)
         return () if found is None else tuple(found)
 
     def is_valid(self, message: M) -> bool:
@@ -243,6 +295,11 @@ class Contract(Generic[M]):
         return copy
 
     # -- verdicts off the fast path
+
+    def _partially(self, **asked: Any) -> Validate | None:
+        from protocontract._partial import partially
+
+        return partially(self, self._validate, **asked)
 
     def _judge(self, raw: bytes | None, message: M, found: list[Violation], changes: list[Change]) -> Outcome[M]:
         kept = None if _rejects(found) else message
@@ -313,6 +370,10 @@ def _in_sequence(validate: Validate | None, relate: Relate | None) -> Validate |
 
 
 _WIRE: Final = ErrorClass("INPUT", "CODE")
+
+# What parsers say to bytes that are no message; `wire` finds the words. The pure-Python back end of protobuf recurses,
+# and lets the errors of text (UnicodeDecodeError) and of numbers pass.
+_UNREADABLE: Final = (DecodeError, RecursionError, ValueError, struct.error)
 
 
 def _rejects(found: list[Violation]) -> bool:

@@ -103,8 +103,8 @@ class JsonDecoder(Generic[M]):
         message = self._type()
         try:
             self._fill(message, parse(raw), 1)
-        except NotJson:
-            return Refusal("wire.malformed", f"not JSON; expected a JSON object, got {describe(raw)}")
+        except NotJson as error:
+            return Refusal("wire.malformed", f"{_why_not(raw, error)}; expected a JSON object, got {describe(raw)}")
         except _Stop as stop:
             return stop.refusal()
         except RecursionError:
@@ -301,6 +301,12 @@ def _value(result: Any) -> Any:
     if isinstance(result, Refusal):
         raise _Stop(result.rule_id, result.message)
     return result
+
+
+def _why_not(raw: str, error: NotJson) -> str:
+    if isinstance(error.__cause__, RecursionError):
+        return "nested too deeply"
+    return "a byte order mark before the JSON" if raw.startswith("\ufeff") else "not JSON"
 
 
 def _limit(depth: int) -> None:
