@@ -8,6 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from google.protobuf.runtime_version import VersionError
+
 from protocontract.contract import Contract
 from protocontract.violations import ContractError, MissingExtra
 
@@ -36,11 +38,7 @@ def load(name: str) -> Contract[Any]:
         found = _contracts_of(module_name).get(name)
         if found is not None:
             return found
-    tried = ", ".join(looked) if looked else "no *_contract.py module in the folder of its package"
-    raise ContractError(
-        f"no contract for {name}: looked in {tried}; generate it with protoc-gen-contract and put the output folder on"
-        " PYTHONPATH, or name the .proto files with --proto-path"
-    )
+    raise ContractError(_nowhere(name, looked))
 
 
 def resolve(name: str, *, proto_path: str | Path | None = None, descriptors: str | Path | None = None) -> Contract[Any]:
@@ -59,15 +57,35 @@ def resolve(name: str, *, proto_path: str | Path | None = None, descriptors: str
         raise ContractError(f"no message {name} in {proto_path or descriptors}; it has: {known}") from None
 
 
+def _nowhere(name: str, looked: list[str]) -> str:
+    """What to say of a name without a contract: what is there instead, or how a contract gets there."""
+    if name in looked:
+        return f"{name} is a module; name a message of it: {_some(_contracts_of(name))}"
+    if looked:
+        there = sorted(full_name for module in looked for full_name in _contracts_of(module))
+        return f"no contract for {name}: looked in {', '.join(looked)}, which has {_some(there)}"
+    package = name.rpartition(".")[0]
+    if not package:
+        return f"no contract for {name or 'an empty name'}; expected a full name, such as acme.finance.v1.Transaction"
+    return (
+        f"no contract for {name}: looked in no *_contract.py, as no folder {package.replace('.', '/')} of PYTHONPATH"
+        " has one; make it with `protocontract compile`, put its --out folder on PYTHONPATH, or say where the .proto"
+        " files are with --proto-path"
+    )
+
+
+def _some(names: Iterable[str]) -> str:
+    shown = sorted(names)
+    return ", ".join(shown[:8]) + (f" and {len(shown) - 8} more" if len(shown) > 8 else "") or "none"
+
+
 def _load_attribute(name: str) -> Contract[Any]:
     module_name, _, attribute = name.partition(":")
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        raise ContractError(f"no module {module_name} for {name}: {error}") from error
+    module = _import(module_name)
     found = getattr(module, attribute, None)
     if not isinstance(found, Contract):
-        raise ContractError(f"{module_name} has no contract named {attribute}")
+        there = [known for known, value in vars(module).items() if isinstance(value, Contract)]
+        raise ContractError(f"{module_name} has no contract named {attribute}; it has: {_some(there)}")
     return found
 
 
@@ -90,8 +108,23 @@ def _contract_modules(package: str, looked: list[str]) -> Iterator[str]:
 
 
 def _contracts_of(module_name: str) -> Mapping[str, Contract[Any]]:
-    module = importlib.import_module(module_name)
+    module = _import(module_name)
     return {value.full_name: value for value in vars(module).values() if isinstance(value, Contract)}
+
+
+def _import(module_name: str) -> Any:
+    """A generated module. Raises ContractError where it, or a module that it stands on, cannot be imported."""
+    try:
+        return importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        missing = error.name or ""
+        if missing == module_name or module_name.startswith(f"{missing}."):
+            text = f"no module {module_name}; put the folder of the generated code on PYTHONPATH"
+            raise ContractError(text) from error
+        hint = "; compile buf/validate/validate.proto too" if missing.partition(".")[0] == "buf" else ""
+        raise ContractError(f"{module_name} cannot be imported: no module {missing}{hint}") from error
+    except VersionError as error:
+        raise ContractError(f"{module_name} was generated for another protobuf: {error}") from error
 
 
 def _compile_protos(folder: Path) -> Mapping[str, Contract[Any]]:

@@ -6,6 +6,7 @@ import copy
 import hashlib
 import logging
 import pickle
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -248,8 +249,46 @@ def test_unknown_fields_are_seen() -> None:
 def test_load_finds_contracts_by_name_and_place() -> None:
     assert protocontract.load("acme.finance.v1.Transaction") is TRANSACTION
     assert protocontract.load("acme.finance.v1.transaction_contract:TRANSACTION") is TRANSACTION
-    with pytest.raises(ContractError, match=r"no contract for acme\.finance\.v1\.Nope: looked in"):
-        protocontract.load("acme.finance.v1.Nope")
+
+
+_NAMES = [
+    ("acme.finance.v1.Nope", "no contract for acme.finance.v1.Nope: looked in acme.finance.v1.transaction_contract, "
+                             "which has acme.finance.v1.Transaction"),
+    ("acme.finance.v1.transaction_contract", "acme.finance.v1.transaction_contract is a module; name a message of it: "
+                                             "acme.finance.v1.Transaction"),
+    ("acme.finance.v1.transaction_contract:TX", "acme.finance.v1.transaction_contract has no contract named TX; "
+                                                "it has: TRANSACTION"),
+    ("acme.nowhere.Nope", "no contract for acme.nowhere.Nope: looked in no *_contract.py, as no folder acme/nowhere"),
+    ("acme.nowhere:NOPE", "no module acme.nowhere; put the folder of the generated code on PYTHONPATH"),
+    ("Transaction", "no contract for Transaction; expected a full name"),
+    ("", "no contract for an empty name; expected a full name"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "message"), _NAMES, ids=[name or "empty" for name, _ in _NAMES])
+def test_a_name_without_a_contract_is_told_what_there_is(name: str, message: str) -> None:
+    with pytest.raises(ContractError) as caught:
+        protocontract.load(name)
+    assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize(("line", "message"), [
+    ("import buf_missing", "no module buf_missing"),
+    ("import buf.missing", "no module buf.missing; compile buf/validate/validate.proto too"),
+    ("from google.protobuf.runtime_version import VersionError\nraise VersionError('x')",
+     "was generated for another protobuf: x"),
+], ids=["module", "validate", "version"])  # fmt: skip
+def test_a_generated_module_that_cannot_be_imported_is_told(
+    line: str, message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = f"walk_{len(line)}"
+    (tmp_path / place).mkdir()
+    (tmp_path / place / "order_contract.py").write_text(line)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ContractError) as caught:
+        protocontract.load(f"{place}.Order")
+    assert str(caught.value).startswith(f"{place}.order_contract ")
+    assert str(caught.value).endswith(message)
 
 
 def test_contracts_travel_by_name() -> None:
