@@ -17,6 +17,7 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, v
 from typing import Final, TypeAlias, cast
 
 from protocontract.extras import missing_extra
+from protocontract.terminal import write_anywhere
 from protocontract.violations import ContractError, MissingExtra
 
 KEPT: Final = 0
@@ -56,9 +57,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    if not arguments or arguments[0] in {"-h", "--help", "help"}:
+    write_anywhere(sys.stdout, sys.stderr)
+    if not arguments:
+        print(_help(), file=sys.stderr)
+        return COULD_NOT_CHECK
+    if arguments[0] in {"-h", "--help", "help"}:
         print(_help())
-        return KEPT if arguments else COULD_NOT_CHECK
+        return KEPT
     if arguments[0] in {"-V", "--version"}:
         print(f"protocontract {_version()}")
         return KEPT

@@ -6,6 +6,8 @@ mark is also a word or one of ✓ ✗ ·. ``NO_COLOR`` (https://no-color.org) sw
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import shutil
 import sys
@@ -29,6 +31,26 @@ def wants_colour(stream: TextIO, environment: Mapping[str, str] | None = None) -
     if given.get("NO_COLOR") or given.get("TERM") == "dumb":
         return False
     return stream.isatty()
+
+
+# What stands for our marks where a stream's encoding has none (LC_ALL=C, an old Windows console).
+_ASCII_MARKS: Final = {KEPT: "+", BROKEN: "x", NEUTRAL: "-", "…": "...", "→": "->", "█": "#", "░": "."}
+
+
+def _spell_out(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    lost = error.object[error.start : error.end]
+    spelt = [_ASCII_MARKS.get(mark) or mark.encode("ascii", "backslashreplace").decode("ascii") for mark in lost]
+    return "".join(spelt), error.end
+
+
+def write_anywhere(*streams: object) -> None:
+    """Let streams spell out what their encoding cannot write: a report must not fail for its check marks."""
+    codecs.register_error("protocontract", _spell_out)
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="protocontract")
 
 
 class Paint:

@@ -100,8 +100,11 @@ class TestEndings:
         assert "second line" not in out
         assert "cannot be loaded from tests.cli.no_such_module:x" in out
 
-    def test_nothing_to_do_is_a_usage_error(self) -> None:
+    def test_nothing_to_do_is_a_usage_error(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert cli.main([]) == 2
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert told.err.startswith("usage: protocontract COMMAND")
 
 
 def test_a_missing_module_names_its_extra() -> None:
@@ -120,7 +123,7 @@ def test_installed_commands() -> None:
     assert run("--version").stdout.startswith("protocontract 0.")
 
 
-@pytest.mark.parametrize("name", ["verify", "explain"])
+@pytest.mark.parametrize("name", ["compile", "verify", "explain"])
 def test_help_fits_a_screen_and_shows_an_example(name: str) -> None:
     done = run(name, "--help")
     assert done.returncode == 0
@@ -136,6 +139,23 @@ def test_verify_as_a_process_reads_standard_input(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "")
     assert done.stdout.startswith("acme.finance.v1.Transaction 1.4.0 · standard input · 2 records\n")
     assert "\x1b" not in done.stdout
+
+
+def test_a_terminal_without_our_marks_gets_others(tmp_path: Path) -> None:
+    file = tmp_path / "x.jsonl"
+    file.write_text(json.dumps(transaction(1, amount="€1", currency=0)) + "\n")
+    arguments = ("verify", "--contract", TRANSACTION, "--proto-path", PROTOS, file)
+    done = run(*arguments, env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"})
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.splitlines()[0] == "acme.finance.v1.Transaction 1.4.0 - x.jsonl - 1 record"
+    assert "  + id " in done.stdout
+    assert "  x amount " in done.stdout
+    assert '"\\u20ac1"' in done.stdout
+
+
+def test_a_folder_is_no_file_of_records(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["verify", "--contract", TRANSACTION, "--proto-path", str(PROTOS), str(tmp_path)]) == 2
+    assert capsys.readouterr().err == f"error: {tmp_path}: is a directory\n"
 
 
 def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:

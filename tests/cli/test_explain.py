@@ -98,6 +98,34 @@ def test_error_codes_of_generated_modules(
     assert "name one with --contract" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "code", ["0xb93db785", "B93DB785", "3107829637", "ERR_TRANSACTION_AMOUNT_MONEY_AMBIGUOUS"]
+)
+def test_codes_in_every_form_are_explained_from_a_generated_module(
+    code: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(Path(__file__).parents[2] / "generated" / "python")
+    assert main(["explain", code]) == 0
+    title, meaning, fix = capsys.readouterr().out.splitlines()
+    assert title == "0xb93db785 · error code"
+    assert meaning.startswith(f"  {TRANSACTION} amount: money.ambiguous, the amount can be read in two ways: ")
+    assert "(ERR_TRANSACTION_AMOUNT_MONEY_AMBIGUOUS in " in meaning
+    assert "declare `money.locale`" in fix
+
+
+def test_codes_of_the_record_itself_are_explained(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No promise of a contract is about its bytes, and no constant: the codes stand in dead letters all the same."""
+    monkeypatch.chdir(Path(__file__).parents[2] / "generated" / "python")
+    code = f"{error_code(TRANSACTION, '', 'wire.malformed'):#010x}"
+    for arguments in ([], ["--contract", TRANSACTION, "--proto-path", str(PROTOS)]):
+        assert main(["explain", code, *arguments]) == 0
+        assert f"{TRANSACTION}: wire.malformed, the bytes are no message" in capsys.readouterr().out
+    assert main(["explain", "ERR_NOTHING"]) == 2
+    assert "no contract here has the error code ERR_NOTHING" in capsys.readouterr().err
+
+
 def test_options_are_explained_by_the_vocabularys_own_comments(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a wheel, which holds contract.proto; an editable installation knows the shapes alone."""
     from protocontract import explain as module

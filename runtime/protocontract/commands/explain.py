@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import difflib
 import json
 import os
@@ -15,13 +16,13 @@ from typing import Any, Final
 
 from protocontract.cli import KEPT, UsageError
 from protocontract.contract import Contract
-from protocontract.explain import Explanation, explain, known_ids
+from protocontract.explain import RULES, Explanation, explain, known_ids
 from protocontract.terminal import Paint
 from protocontract.violations import error_code
 
 _EPILOG: Final = """\
-An error code is looked for in the contract that --contract names, else in the generated *_contract.py modules below
-the current folder and on PYTHONPATH.
+An error code (0xb93db785, or its constant ERR_...) is looked for in the contract that --contract names, else in the
+generated *_contract.py modules below the current folder and on PYTHONPATH.
 
 exit codes: 0 explained, 2 unknown
 
@@ -29,7 +30,10 @@ examples: protocontract explain money.ambiguous
           protocontract explain 0xb93db785 --contract acme.finance.v1.Transaction
 """
 
-_CODE: Final = re.compile(r"0[xX][0-9a-fA-F]{1,8}")
+# As violations write a code, with the prefix left out, and as an int prints.
+_CODE: Final = re.compile(r"0[xX][0-9a-fA-F]{1,8}|[0-9a-fA-F]{8}|[0-9]{1,10}")
+_FULL_NAME: Final = re.compile(r'^    full_name="([\w.]+)"', re.MULTILINE)
+_NAMED_CODE: Final = re.compile(r"ERR_[A-Z0-9_]+")
 # A generated constant: ERR_TRANSACTION_AMOUNT_MONEY_AMBIGUOUS: Final = 0xB93DB785
 _CONSTANT: Final = re.compile(r"^\s*(ERR_\w+)\s*(?::[^=]+)?=\s*(0[xX][0-9a-fA-F]+)", re.MULTILINE)
 
@@ -43,8 +47,11 @@ def explain_command(argv: list[str]) -> int:
         from protocontract.loading import resolve
 
         contract = resolve(options.contract, proto_path=options.proto_path, descriptors=options.descriptors)
-    if _CODE.fullmatch(name):
-        found = _of_code(int(name, 16), contract)
+    code = _code(name)
+    if code is not None:
+        found = _of_code(code, contract)
+    elif _NAMED_CODE.fullmatch(name):
+        found = _of_constant(name)
     else:
         found = explain(name) or (None if contract is None else _of_contract(name, contract))
     if found is None:
@@ -81,17 +88,86 @@ def _of_code(code: int, contract: Contract[Any] | None) -> Explanation | None:
     """A code is a hash: it is found by hashing what a contract promises, or in the constants of generated modules."""
     if contract is not None:
         for promise in contract.promises:
-            path = promise.path.replace("[]", "")
             for rule_id in promise.rule_ids:
-                for place in (path, f"{path}.key", f"{path}.value"):
-                    if error_code(contract.full_name, place, rule_id) == code:
-                        return _with_code(code, f"{contract.full_name} {promise.path}".rstrip(), rule_id, promise.text)
-        return None
+                if _is_code(code, contract.full_name, promise.path, rule_id):
+                    return _with_code(code, f"{contract.full_name} {promise.path}".rstrip(), rule_id, promise.text)
+        return _of_record(code, contract.full_name)
     for file in _contract_modules():
-        for name, value in _CONSTANT.findall(file.read_text(encoding="utf-8", errors="replace")):
+        text = file.read_text(encoding="utf-8", errors="replace")
+        for name, value in _CONSTANT.findall(text):
             if int(value, 16) == code:
-                return Explanation(f"{code:#010x}", "error code", f"{name} in {file}")
+                return _of_module(code, name, file, text)
+        for full_name in _FULL_NAME.findall(text):
+            if (found := _of_record(code, full_name)) is not None:
+                return found
     return None
+
+
+def _of_record(code: int, full_name: str) -> Explanation | None:
+    """The code of a rule about the record as a whole, which every contract has: its bytes, its key."""
+    for rule_id in RULES:
+        if error_code(full_name, "", rule_id) == code:
+            return _with_code(code, full_name, rule_id, "")
+    return None
+
+
+def _of_constant(name: str) -> Explanation | None:
+    """The constant of a generated module: ``ERR_TRANSACTION_AMOUNT_MONEY_AMBIGUOUS``."""
+    for file in _contract_modules():
+        text = file.read_text(encoding="utf-8", errors="replace")
+        for known, value in _CONSTANT.findall(text):
+            if known == name:
+                return _of_module(int(value, 16), name, file, text)
+    return None
+
+
+def _of_module(code: int, constant: str, file: Path, text: str) -> Explanation:
+    """What a code of a generated module means, read from its text: nothing that is only found is imported."""
+    for full_name, path, promise, rule_ids in _promises(text):
+        for rule_id in rule_ids:
+            if _is_code(code, full_name, path, rule_id):
+                found = _with_code(code, f"{full_name} {path}".rstrip(), rule_id, promise)
+                return Explanation(found.id, found.kind, f"{found.meaning} ({constant} in {file})", found.fix)
+    return Explanation(f"{code:#010x}", "error code", f"{constant} in {file}")
+
+
+def _promises(text: str) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
+    """The promises in the source of a generated module: contract, path, prose, rule ids."""
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return  # not one of ours, whatever its name
+    for contract in _calls(tree, "Contract"):
+        names = {keyword.arg: keyword.value for keyword in contract.keywords}
+        full_name = names.get("full_name")
+        for promise in _calls(contract, "Promise"):
+            try:
+                path, prose, *rule_ids = (ast.literal_eval(argument) for argument in promise.args)
+            except ValueError:
+                continue
+            if isinstance(full_name, ast.Constant) and isinstance(full_name.value, str):
+                yield full_name.value, path, prose, rule_ids[0] if rule_ids else ()
+
+
+def _calls(tree: ast.AST, name: str) -> Iterator[ast.Call]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == name:
+            yield node
+
+
+def _code(name: str) -> int | None:
+    """The error code that a user gives: ``0xb93db785``, ``b93db785`` or ``3107829637``."""
+    if not _CODE.fullmatch(name):
+        return None
+    if name[:2] in {"0x", "0X"}:
+        return int(name, 16)
+    number = int(name) if name.isdigit() else int(name, 16)
+    return number if number < 2**32 else None
+
+
+def _is_code(code: int, contract: str, path: str, rule_id: str) -> bool:
+    place = path.replace("[]", "")
+    return any(error_code(contract, end, rule_id) == code for end in (place, f"{place}.key", f"{place}.value"))
 
 
 def _with_code(code: int, where: str, rule_id: str, promise: str) -> Explanation:
@@ -125,7 +201,7 @@ _SKIPPED: Final = frozenset({"node_modules", "__pycache__", "site-packages"})
 
 
 def _unknown(name: str) -> str:
-    if _CODE.fullmatch(name):
+    if _code(name) is not None or _NAMED_CODE.fullmatch(name):
         return f"no contract here has the error code {name}; name one with --contract"
     near = difflib.get_close_matches(name, known_ids(), n=1)
     hint = f"did you mean `{near[0]}`?" if near else "a rule of your own contract is found with --contract"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import os
 import stat
 import sys
@@ -36,6 +37,8 @@ def verify_command(argv: list[str]) -> int:
     options = _parser().parse_args(argv)
     encoding: FileEncoding | None = options.encoding or encoding_of(options.file)
     if encoding is None:
+        if Path(options.file).is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), options.file)
         what = "standard input" if options.file == "-" else options.file
         raise UsageError(
             f"cannot tell how the records of {what} are written; add --encoding json or --encoding protobuf"

@@ -174,7 +174,9 @@ def _numbers(rule: RuleTally, unit: str) -> str:
 
 def _example(rule: RuleTally, promise: str) -> str:
     """The first offending value, and the message where it says more than promise, kind and length do."""
-    message = "" if rule.message == promise or describe(rule.value) in rule.message else _safe(rule.message)
+    # The value says its kind and length itself.
+    said = rule.message if rule.value is None else rule.message.removesuffix(f", got {describe(rule.value)}")
+    message = "" if said == promise or describe(rule.value) in said else _safe(said)
     if rule.redacted:
         return f"({'; '.join(part for part in ('sensitive', message) if part)})"
     value = "" if rule.value is None else shown(rule.value)
