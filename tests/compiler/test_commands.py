@@ -44,7 +44,7 @@ def test_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         "shop/v1/order_pb2.py", "shop/v1/order_pb2.pyi", "shop/v1/order_contract.py",
         "buf/validate/validate_pb2.py", "buf/validate/validate_pb2.pyi",
     }  # fmt: skip
-    assert capsys.readouterr().out == "1 .proto files, 5 files written to gen\n"
+    assert capsys.readouterr().out == "1 .proto file, 5 files written to gen\n"
     assert not [path for path in folder.iterdir() if path.name.startswith(".protocontract")]
 
 
@@ -117,10 +117,24 @@ def test_errors_of_protoc_have_the_same_form(folder: Path, capsys: pytest.Captur
 
 def test_what_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert compile_command(["nowhere", "--out", "gen"]) == 2
-    assert capsys.readouterr().err == "nowhere: no such file or folder\n"
+    assert capsys.readouterr().err == "error: nowhere: no such file or folder\n"
     (folder / "empty").mkdir()
     assert compile_command(["empty", "--out", "gen"]) == 2
-    assert capsys.readouterr().err == "no .proto file in empty\n"
+    assert capsys.readouterr().err == "error: no .proto file in empty\n"
+    (folder / "notes.txt").write_text("")
+    assert compile_command(["notes.txt", "--out", "gen"]) == 2
+    assert capsys.readouterr().err == "error: notes.txt: not a .proto file\n"
+    assert not (folder / "gen").exists()
+
+
+def test_a_module_that_lands_beside_its_package_is_told(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert compile_command(["protos/shop/v1/order.proto", "--out", "gen"]) == 0
+    assert capsys.readouterr().err == (
+        "note: protos/shop/v1/order.proto is of the package shop.v1, but its modules go to protos/shop/v1; "
+        "add -I protos\n"
+    )
+    assert compile_command(["protos/shop/v1/order.proto", "-I", "protos", "--out", "gen"]) == 0
+    assert capsys.readouterr().err == ""
 
 
 def test_strict(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -158,6 +172,7 @@ def test_includes_where_the_cache_cannot_be_written(
     assert Path(capsys.readouterr().out.strip()).is_relative_to(folder / "temp")
 
 
-def test_exported_includes(folder: Path) -> None:
+def test_exported_includes(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert includes_command(["--export", "workspace"]) == 0
     assert _files(folder / "workspace") == {"buf/validate/validate.proto", "protocontract/v1/contract.proto"}
+    assert capsys.readouterr().out.endswith("written to workspace\n")
