@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from protocontract.normalize import instant, instant_zone
 from protocontract.violations import Normalized, OptionError, Refusal, Refused
+from tests.normalize.value_contracts import cases
 
-CASES = [json.loads(line) for line in
-         (Path(__file__).parents[1] / "cases/values/instants.jsonl").read_text(encoding="utf-8").splitlines()]
+CASES = cases("instants")
 
 
 def outcome(value: Any, **options: Any) -> str:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,9 +11,9 @@ from protocontract.normalize import money
 from protocontract.normalize.money_currency import MINOR_DIGITS, WITHDRAWN
 from protocontract.normalize.money_marks import MARKS
 from protocontract.violations import Change, Normalized, OptionError, Refusal, Refused
+from tests.normalize.value_contracts import cases
 
-CASES = [json.loads(line) for line in
-         (Path(__file__).parents[1] / "cases/values/money.jsonl").read_text(encoding="utf-8").splitlines()]
+CASES = cases("money")
 RULES = {"money.syntax", "money.currency", "money.ambiguous", "money.scale"}
 # Kinds of refusal in the cases, where they have a rule of their own.
 CASE_RULES = {

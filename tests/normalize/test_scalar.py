@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from protocontract.normalize import scalar
 from protocontract.violations import OptionError, Refusal, Refused
+from tests.normalize.value_contracts import cases
 
-CASES = [json.loads(line) for line in
-         (Path(__file__).parents[1] / "cases/values/labels_and_numbers.jsonl").read_text(encoding="utf-8").splitlines()]
+CASES = cases("labels_and_numbers")
 
 
 def equals(got: Any, expected: Any) -> bool:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 from collections import namedtuple
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,11 +12,9 @@ import pytest
 from protocontract.normalize import text as text_normalizer
 from protocontract.relations import spans
 from protocontract.violations import OptionError, Refusal, Refused
+from tests.normalize.value_contracts import cases
 
-CASES = [
-    json.loads(line)
-    for line in (Path(__file__).parents[1] / "cases/values/spans.jsonl").read_text("utf-8").splitlines()
-]
+CASES = cases("spans")
 
 RULES = {"edge_whitespace": "spans.edge", "split": "spans.lost", "vanished": "spans.lost"}
 

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from protocontract.normalize import text
 from protocontract.violations import Normalized, OptionError, Refusal, Refused
+from tests.normalize.value_contracts import cases
 
-CASES = [
-    json.loads(line)
-    for line in (Path(__file__).parents[1] / "cases/values/text.jsonl").read_text("utf-8").splitlines()
-]
+CASES = cases("text")
 
 RULES = {
     "lone_surrogate": "text.surrogate",
@@ -31,7 +27,7 @@ def test_case(case: dict[str, Any]) -> None:
             text.normalize(case["input"], **case["context"])
         kind = expected["error"]
         assert caught.value.rule_id == RULES.get(kind, f"text.{kind}")
-        assert case["input"] not in str(caught.value)
+        assert not case["input"] or case["input"] not in str(caught.value)
         return
     result = text.normalize(case["input"], **case["context"])
     assert result.value == expected

@@ -24,23 +24,22 @@ _CHOICES: Final = frozenset(
     {"policy", "scale", "order", "epoch_unit", "fold", "gap", "leap_second", "hour24", "date_only", "excess_fraction",
      "normalize", "reject", "unit"}
 )  # fmt: skip
-_INTEGERS: Final = ("int32", "int64", "uint32", "uint64")
 
 Case = dict[str, Any]
 
+# The files, and the words of the vocabulary that they are about.
+FILES: Final = {
+    "instants": "instant", "labels_and_numbers": "scalar", "money": "money", "spans": "spans", "text": "text",
+}  # fmt: skip
 
-def word_of(file: str) -> str:
-    """The word of the vocabulary that a case file is about: ``own_money`` and ``money`` are about money."""
-    name = file.removeprefix("own_")
-    return {"instants": "instant", "labels_and_numbers": "scalar"}.get(name, name)
 
-
-def cases() -> list[Case]:
-    """All cases of all files; ``word`` says what each is about."""
+def cases(name: str) -> list[Case]:
+    """The cases of one file, and then our own of the same kind."""
     return [
-        {**json.loads(line), "word": word_of(file.stem)}
-        for file in sorted(FOLDER.glob("*.jsonl"))
-        for line in file.read_text(encoding="utf-8").splitlines()
+        json.loads(line)
+        for stem in (name, f"own_{name}")
+        for line in (FOLDER / f"{stem}.jsonl").read_text(encoding="utf-8").split("\n")
+        if line
     ]
 
 
