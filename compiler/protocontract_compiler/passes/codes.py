@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from protocontract_compiler import ir
 from protocontract_compiler.passes import reach
-from protocontract_compiler.passes.pass_promises import NORMALIZER_IDS, RELATION_IDS
+from protocontract_compiler.passes.rule_ids import ids_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +102,7 @@ def _own(field: ir.Field, path: str) -> Iterator[tuple[str, str]]:
     """The rules of a field itself, not of the messages in it: path and rule id."""
     rules = field.rules
     if field.normalizer is not None:
-        for rule_id in NORMALIZER_IDS[field.normalizer.kind]:
+        for rule_id in ids_of(field.normalizer):
             yield _element_path(field, path), rule_id
     if rules is not None and rules.ignore != "always":
         if rules.required:
@@ -113,7 +113,7 @@ def _own(field: ir.Field, path: str) -> Iterator[tuple[str, str]]:
             for check in part.checks if part is not None else ():
                 yield place, check.rule_id
     for relation in field.relations:
-        for rule_id in RELATION_IDS[relation.kind]:
+        for rule_id in ids_of(relation):
             yield path, rule_id
 
 

@@ -5,21 +5,14 @@ The words are for people; ``rule_ids`` tie each line to the violations that brea
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 
 from protocontract_compiler import ir
+from protocontract_compiler.passes import reach
 from protocontract_compiler.passes.promise_words import either, normalizer_words, relation_words, rules_words
-from protocontract_compiler.passes.rule_ids import OWN_RULE_IDS
+from protocontract_compiler.passes.rule_ids import ids_of
 from protocontract_compiler.passes.rule_text import parse
-
-# The ids with which a normalizer refuses and a relation reports.
-NORMALIZER_IDS: Mapping[str, tuple[str, ...]] = {
-    kind: tuple(sorted(OWN_RULE_IDS[kind])) for kind in ("text", "money", "instant", "quantity", "label", "scalar")
-}
-RELATION_IDS: Mapping[str, tuple[str, ...]] = {
-    kind: tuple(sorted(OWN_RULE_IDS[kind])) for kind in ("spans", "sequence", "graph", "tensor")
-}
 
 # Enough for any contract that people read; a graph of messages can have exponentially many paths.
 _MAX_PROMISES = 500
@@ -40,7 +33,9 @@ def add_promises(schema: ir.Schema) -> ir.Schema:
 class _Deriving:
     def __init__(self, schema: ir.Schema) -> None:
         self._schema = schema
-        self._own: dict[str, tuple[ir.Promise, ...]] = {}
+        self._own: dict[int, ir.Promise | None] = {}
+        # Messages without a promise, themselves and below, are not entered: the paths through them can be many.
+        self._promising = reach.with_work(schema, self._promises_itself)
 
     def promises(self, message: ir.Message) -> list[ir.Promise]:
         found: list[ir.Promise] = []
@@ -49,6 +44,14 @@ class _Deriving:
                 break
             found.append(promise)
         return found
+
+    def _promises_itself(self, message: ir.Message) -> bool:
+        return bool(
+            message.rules.checks
+            or message.rules.oneofs
+            or any(oneof.required for oneof in message.oneofs)
+            or any(self._of_field(field) for field in message.fields)
+        )
 
     def _of_message(self, message: ir.Message, prefix: str, outer: tuple[str, ...]) -> Iterator[ir.Promise]:
         key_field = message.contract.key_field if message.contract is not None and not prefix else ""
@@ -60,7 +63,9 @@ class _Deriving:
             # What is never validated makes no promise either.
             skipped = field.rules is not None and field.rules.ignore == "always"
             inner = self._schema.messages.get(field.element_message or "")
-            if inner is None or skipped or inner.full_name in outer or inner.full_name.startswith("google.protobuf."):
+            if inner is None or skipped or inner.full_name in outer or inner.full_name not in self._promising:
+                continue
+            if inner.full_name.startswith("google.protobuf."):
                 continue
             mark = "" if field.shape is ir.Shape.SINGULAR else "[]"
             yield from self._of_message(inner, f"{prefix}{field.name}{mark}.", (*outer, inner.full_name))
@@ -79,11 +84,17 @@ class _Deriving:
 
     def _of_field(self, field: ir.Field) -> ir.Promise | None:
         """The promise of a field, with an empty path; None where nothing is promised."""
+        # Asked for on every path that leads to the field.
+        if id(field) not in self._own:
+            self._own[id(field)] = self._promise(field)
+        return self._own[id(field)]
+
+    def _promise(self, field: ir.Field) -> ir.Promise | None:
         words: list[str] = []
         rule_ids: list[str] = []
         if field.normalizer is not None:
             words += normalizer_words(field.normalizer)
-            rule_ids += NORMALIZER_IDS[field.normalizer.kind]
+            rule_ids += ids_of(field.normalizer)
         rules = field.rules
         if rules is not None and rules.ignore != "always":
             words = self._rules_text(field, rules) + words if _leads(field) else words + self._rules_text(field, rules)
@@ -93,7 +104,7 @@ class _Deriving:
             rule_ids += _ids(rules)
         for relation in field.relations:
             words += relation_words(relation)
-            rule_ids += RELATION_IDS[relation.kind]
+            rule_ids += ids_of(relation)
         if not words and field.normalizer is not None:
             words = [_WHAT[field.normalizer.kind]]
         if field.governance.sensitive:
