@@ -20,9 +20,11 @@ from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.ir_cel import FieldRef, Program
 from protocontract_compiler.passes import reach
 
-# A message with more rules than this, itself and below, is called instead of inlined; so is one nested deeper.
+# A message with more rules than this, itself and below, is called instead of inlined; so is one nested deeper, and what
+# comes when a function has taken in so many rules of other messages.
 _INLINE_RULES = 80
 _INLINE_DEPTH = 5
+_INLINE_TOTAL = 400
 
 _NO_RULES = ir.ValueRules()
 
@@ -94,11 +96,16 @@ class Validators:
             function = _Function(self, message, self._names[message.full_name])
             self.module.functions.append(function.text())
 
-    def inlines(self, message: str, depth: int) -> bool:
-        """Whether a message is checked where it stands."""
-        return message not in self._recursive and depth < _INLINE_DEPTH and self._weight(message) <= _INLINE_RULES
+    def inlines(self, message: str, depth: int, inlined: int) -> bool:
+        """Whether a message is checked where it stands, in a function that has ``inlined`` rules of others already."""
+        if message in self._recursive or depth >= _INLINE_DEPTH:
+            return False
+        weight = self.weight(message)
+        # What stands in an inlined message was counted with it.
+        return weight <= _INLINE_RULES and (depth > 0 or inlined + weight <= _INLINE_TOTAL)
 
-    def _weight(self, message: str) -> int:
+    def weight(self, message: str) -> int:
+        """The number of a message's rules, with those of the messages below it as often as they are reached."""
         found = self._weights.get(message)
         if found is None:
             found = 0
@@ -106,7 +113,7 @@ class Validators:
                 found += field.rules is not None
                 child = field.element_message
                 if child in self.work and child not in self._recursive:
-                    found += self._weight(child)
+                    found += self.weight(child)
             self._weights[message] = found
         return found
 
@@ -123,6 +130,7 @@ class _Function:
         self._names = Names(frozenset({"m", "out"}))
         self._out = "out"
         self._depth = 0
+        self._inlined = 0
         # Locals that hold fields, by message variable and field; a block's own are forgotten at its end.
         self._cached: list[dict[tuple[str, str], str]] = [{}]
         self._messages = {"m"}
@@ -370,7 +378,9 @@ class _Function:
             self._check(check, this, value, spot, governed, for_key=for_key)
         if child is None:
             return
-        if self._validators.inlines(child, self._depth):
+        if self._validators.inlines(child, self._depth, self._inlined):
+            if not self._depth:
+                self._inlined += self._validators.weight(child)
             self._depth += 1
             self._message(self._validators.schema.messages[child], value, spot)
             self._depth -= 1
