@@ -39,6 +39,32 @@ def test_the_topics_must_differ(capsys: Any) -> None:
     assert "three topics" in capsys.readouterr().err
 
 
+def test_a_topic_that_no_broker_can_have(capsys: Any) -> None:
+    assert run("--bootstrap-servers", "x:1", "--dead-letter", "dead letters") == 2
+    assert capsys.readouterr().err == (
+        "error: `dead letters` is no name of a topic; expected letters, digits, `.`, `_` and `-`\n")
+
+
+@pytest.mark.parametrize("seconds", ["soon", "-1", "nan"])
+def test_a_duration_that_is_none(seconds: str, capsys: Any) -> None:
+    assert run("--bootstrap-servers", "x:1", "--give-up-after", seconds) == 2
+    assert "--give-up-after: expected seconds above 0" in capsys.readouterr().err
+
+
+def test_an_option_of_the_wrong_type(capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def new_consumer(topic: str, config: Any) -> None:
+        """As kafka-python does once a broker has answered."""
+        assert config["heartbeat_interval_ms"] >= config["session_timeout_ms"]
+
+    monkeypatch.setattr(command.client, "new_consumer", new_consumer)
+    config = tmp_path / "client.toml"
+    config.write_text('session_timeout_ms = "hunter2"\nheartbeat_interval_ms = 3000\n')
+    assert run("--bootstrap-servers", "127.0.0.1:1", "--client-config", str(config)) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("error: the client configuration is refused: kafka-python ends in TypeError")
+    assert "hunter2" not in error
+
+
 def test_no_broker_answers(tmp_path: Path) -> None:
     config = tmp_path / "client.toml"
     config.write_text("bootstrap_timeout_ms = 300\n")
@@ -82,6 +108,17 @@ def test_the_progress_line() -> None:
     assert line.startswith(
         "payments.raw -> payments   1,000 in   999 valid (99.90 %)   87 normalised   1 dead   lag 0   ")
     assert line.endswith("/s")
+
+
+def test_the_progress_line_counts_tombstones() -> None:
+    log = new_log()
+    log.append(TOPIC, good(1))
+    log.append(TOPIC, None)
+    guard = new_guard(log, close_consumer=False)
+    with guard:
+        assert len(list(guard)) == 1
+        line = command._Progress(guard, "a -> b", io.StringIO()).line()
+    assert "   0 dead   1 tombstone   lag 0   " in line
 
 
 def test_a_share_is_never_rounded_up_to_all() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -20,6 +21,10 @@ from protocontract.kafka import client
 from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
 from protocontract.kafka.forward import Forward
 from protocontract.kafka.guard import Guard
+from protocontract.terminal import plural
+
+# What a broker accepts as the name of a topic.
+_TOPIC: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 _DESCRIPTION: Final = """\
 Read a topic, apply a contract to every record, and write what keeps it to another topic; what breaks it goes to the
@@ -60,6 +65,9 @@ def guard_command(argv: list[str]) -> int:
         raise UsageError(f"{contract.full_name} names no dead-letter topic; add --dead-letter TOPIC")
     if len({options.source, options.sink, dead}) < 3:
         raise UsageError("source, sink and dead letters must be three topics")
+    for topic in (options.source, options.sink, dead):
+        if not _TOPIC.fullmatch(topic):
+            raise UsageError(f"`{topic}` is no name of a topic; expected letters, digits, `.`, `_` and `-`")
     try:
         return _run(options, contract, dead, config)
     except (DeadLetterError, SinkError) as error:
@@ -97,7 +105,8 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
         finally:
             guard.close()
             forward.close(options.grace)
-            progress.finish()
+            if options.running:
+                progress.finish()
         interrupted = signal.SIGINT in received
     if options.format == "json":
         print(json.dumps({
@@ -129,6 +138,10 @@ def _consumer(options: argparse.Namespace, config: Mapping[str, Any]) -> Any:
         raise UsageError(f"the client configuration is refused: {error}") from None
     except client.errors.KafkaError as error:
         raise GuardError(f"no broker answers at {servers} ({type(error).__name__})") from None
+    except (TypeError, ValueError, AssertionError) as error:
+        # How kafka-python meets an option of the wrong type; the text may quote a password.
+        reason = f"kafka-python ends in {type(error).__name__}"
+        raise UsageError(f"the client configuration is refused: {reason}; check the types of its values") from None
     try:
         found = consumer.partitions_for_topic(options.source)
     except client.errors.KafkaError as error:
@@ -221,7 +234,8 @@ class _Progress:
         lag = self._guard.lag
         parts = [
             self._title, f"{consumed:,} in", f"{stats.valid:,} valid{share}", f"{stats.normalized:,} normalised",
-            f"{stats.dead_lettered:,} dead", "" if lag is None else f"lag {lag:,}", f"{rate:,.0f}/s",
+            f"{stats.dead_lettered:,} dead", plural(stats.tombstones, "tombstone") if stats.tombstones else "",
+            "" if lag is None else f"lag {lag:,}", f"{rate:,.0f}/s",
         ]
         if self._guard.blocked:
             parts.append(f"waiting: {self._guard.blocked}")
@@ -241,7 +255,10 @@ def percent(share: float) -> str:
 
 
 def _seconds(text: str) -> float:
-    value = float(text)
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
     if not 0 < value < 1e9:
         raise argparse.ArgumentTypeError("expected seconds above 0")
     return value
