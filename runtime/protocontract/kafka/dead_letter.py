@@ -51,13 +51,18 @@ NULL_HEADERS: Final = f"{PREFIX}null_headers"
 TRUNCATED: Final = f"{PREFIX}truncated"
 ORIGINAL_SIZE: Final = f"{PREFIX}original_size"
 SHA256: Final = f"{PREFIX}sha256"
+#: Written by a replay, beside position, time and attempts of the dead letter, which stay.
+REPLAYED: Final = f"{PREFIX}replayed"
+PLAN: Final = f"{PREFIX}replay_plan"
+#: The one consumer group that a replayed record is for. Guards of other groups skip it.
+TARGET_GROUP: Final = f"{PREFIX}target_group"
 #: Written on good records: the fingerprint of the contract that a guard has applied already.
 NORMALIZED: Final = f"{PREFIX}normalized"
 
 DEAD_LETTER_HEADERS: Final = frozenset({
     TOPIC, PARTITION, OFFSET, TIMESTAMP, TIMESTAMP_TYPE, GROUP, CLIENT, CONTRACT, VERSION, FINGERPRINT, RULE_IDS,
     ERROR_CODES, FIELD_PATHS, ERROR_CLASS, VIOLATIONS, REASON, ATTEMPT, FIRST_FAILED_AT, REPLAYS, NULL, NULL_HEADERS,
-    TRUNCATED, ORIGINAL_SIZE, SHA256,
+    TRUNCATED, ORIGINAL_SIZE, SHA256, REPLAYED, PLAN, TARGET_GROUP,
 })
 
 #: Bounds of one record's headers: how many violations are listed, and how many bytes one header takes.
@@ -103,7 +108,7 @@ def dead_letter(
     now: float,
 ) -> Letter:
     """The dead letter of a record. ``now`` is in seconds since 1970."""
-    before, kept, nulls = _split(raw.headers)
+    before, kept, nulls = split_headers(raw.headers)
     origin = record_id(raw)
     again = TOPIC in before
     attempt = _count(before.get(ATTEMPT)) + 1 if again else 1
@@ -114,7 +119,7 @@ def dead_letter(
         (OFFSET, b"%d" % origin.offset),
         (TIMESTAMP, _kept(before, TIMESTAMP, again) or str(raw.timestamp).encode()),
         (TIMESTAMP_TYPE, _kept(before, TIMESTAMP_TYPE, again) or timestamp_type(raw).encode()),
-        (GROUP, _bounded(provenance.group)),
+        (GROUP, group_header(provenance.group)),
         (CLIENT, _bounded(provenance.client)),
         (CONTRACT, contract.full_name.encode()),
         (VERSION, (contract.version or "").encode()),
@@ -158,7 +163,7 @@ def sendable_headers(headers: Sequence[tuple[str, bytes | None]]) -> list[tuple[
     """
     if not headers:
         return []
-    _, kept, nulls = _split(headers)
+    _, kept, nulls = split_headers(headers)
     if nulls:
         kept.append((NULL_HEADERS, ",".join(map(str, nulls)).encode()))
     return kept
@@ -166,8 +171,42 @@ def sendable_headers(headers: Sequence[tuple[str, bytes | None]]) -> list[tuple[
 
 def restored_headers(headers: Sequence[tuple[str, bytes | None]]) -> list[tuple[str, bytes | None]]:
     """The source's headers as they were, from a dead letter or a sink record: nulls are nulls again."""
-    _, kept, nulls = _split(headers)
+    _, kept, nulls = split_headers(headers)
     return [(key, None if place in nulls else value) for place, (key, value) in enumerate(kept)]
+
+
+def for_another_group(headers: Sequence[tuple[str, bytes | None]], group: bytes) -> bool:
+    """Whether a replay sent this record to one consumer group, and that is not ``group`` (see ``group_header``)."""
+    return any(key == TARGET_GROUP and value is not None and value != group for key, value in headers)
+
+
+def group_header(group: str) -> bytes:
+    """A consumer group's name as headers hold it."""
+    return _bounded(group)
+
+
+def split_headers(
+    headers: Sequence[tuple[str, bytes | None]],
+) -> tuple[dict[str, bytes], list[tuple[str, bytes]], list[int]]:
+    """Our earlier headers, the source's own in order with nulls as ``b""``, and the places of these nulls."""
+    before: dict[str, bytes] = {}
+    kept: list[tuple[str, bytes]] = []
+    nulls: list[int] = []
+    for key, value in headers or ():
+        if key in DEAD_LETTER_HEADERS:
+            if value is not None:
+                before[key] = value
+            continue
+        if value is None:
+            nulls.append(len(kept))
+            value = b""
+        kept.append((key, value))
+    # Places noted by an earlier guard, as far as they still fit.
+    nulls += [
+        int(place) for place in before.get(NULL_HEADERS, b"").split(b",")
+        if place.isdigit() and len(place) < 10 and int(place) < len(kept) and kept[int(place)][1] == b""
+    ]
+    return before, kept, sorted(set(nulls))
 
 
 def rule_label(violation: Violation) -> str:
@@ -193,30 +232,6 @@ def own_violation(contract: Contract[Any], rule_id: str, message: str, field: st
 
 
 # ----------------------------------------------------------------------------------------------------------------------
-
-
-def _split(
-    headers: Sequence[tuple[str, bytes | None]],
-) -> tuple[dict[str, bytes], list[tuple[str, bytes]], list[int]]:
-    """Our earlier headers, the source's own in order with nulls as ``b""``, and the places of these nulls."""
-    before: dict[str, bytes] = {}
-    kept: list[tuple[str, bytes]] = []
-    nulls: list[int] = []
-    for key, value in headers or ():
-        if key in DEAD_LETTER_HEADERS:
-            if value is not None:
-                before[key] = value
-            continue
-        if value is None:
-            nulls.append(len(kept))
-            value = b""
-        kept.append((key, value))
-    # Places noted by an earlier guard, as far as they still fit.
-    nulls += [
-        int(place) for place in before.get(NULL_HEADERS, b"").split(b",")
-        if place.isdigit() and len(place) < 10 and int(place) < len(kept) and kept[int(place)][1] == b""
-    ]
-    return before, kept, sorted(set(nulls))
 
 
 def _kept(before: dict[str, bytes], name: str, again: bool) -> bytes | None:

@@ -17,7 +17,14 @@ from google.protobuf.message import Message
 
 from protocontract.kafka import client
 from protocontract.kafka.client import Consumer, Fetched, ProducerFactory, TopicPartition
-from protocontract.kafka.dead_letter import Provenance, dead_letter, own_violation, rule_label
+from protocontract.kafka.dead_letter import (
+    Provenance,
+    dead_letter,
+    for_another_group,
+    group_header,
+    own_violation,
+    rule_label,
+)
 from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
 from protocontract.kafka.judge import EncodingChoice, Judge
 from protocontract.kafka.outbox import Outbox, Sending, TooLarge
@@ -393,6 +400,7 @@ class Guard(Generic[M]):
         contract, unknown_fields = judge.contract, judge.has_unknown_fields
         group_metadata, membership = self._consumer.group_metadata, source.membership
         generation, member_id = membership
+        group = group_header(self._provenance.group)
         while buffer:
             # Asked for every record: the client's own thread may have learned meanwhile that others have the partition.
             member = group_metadata()
@@ -410,6 +418,10 @@ class Guard(Generic[M]):
                 continue
             counts.consumed += 1
             partition.epoch = -1 if raw.leader_epoch is None else raw.leader_epoch
+            if raw.headers and for_another_group(raw.headers, group):
+                ledger.resolve(raw.offset)
+                counts.skipped += 1
+                continue
             if raw.value is None:
                 record = self._tombstone(partition, raw, contract)
                 if record is not None:
