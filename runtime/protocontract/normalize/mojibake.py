@@ -183,6 +183,9 @@ def _weigh(encoding: str, source: str, decoded: str, before: str, after: str) ->
             return _weigh_a_tilde(behind, before, after)
         if behind == "\xa0" and not before.isalpha() and after.isalpha():
             return 1
+        if len(source) == 2 and decoded >= "\u0370":
+            # One letter of another alphabet between ours: damage would have several that touch ("HUHLL Õ…Õ" is a face).
+            return 0
         return 2 if after.isalpha() and not any(each in _JOINING for each in behind) else 0
     if len(source) == 2 and behind in _CURRENCY and lead not in "ÂÃ":
         return 1 if before.islower() or after.islower() else 0
@@ -194,6 +197,9 @@ def _weigh_a_tilde(behind: str, before: str, after: str) -> int:
     if behind == "\xa0":
         if before.isupper():
             return 1 if after.islower() else 0
+        return 2
+    if before.islower():
+        # A capital behind a small letter: "humanitÃ©".
         return 2
     if behind == "™" or (behind == "—" and (before + after).isdecimal()):
         return 2
