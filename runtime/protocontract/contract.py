@@ -383,10 +383,14 @@ def _rejects(found: list[Violation]) -> bool:
 def _outside(found: list[Violation], refusals: list[Violation]) -> list[Violation]:
     """The violations that no refused field has a part in: a refused field's other rules do not run."""
     refused: set[str] = set()
+    # Lists of spans that did not move with their text: none of them is judged by the text that it does not belong to.
+    unmoved: set[str] = set()
     for refusal in refusals:
         if refusal.rule.severity == "ERROR":
             path = refusal.field_path
             refused.add(path)
+            if refusal.rule_id.startswith("spans."):
+                unmoved.add(path.rpartition("[")[0])
             refused.update(_parent(path) + name for name in refusal.rule.spoils)
     kept: list[Violation] = []
     for violation in found:
@@ -394,6 +398,8 @@ def _outside(found: list[Violation], refusals: list[Violation]) -> list[Violatio
         if path in refused or any(path.startswith((f"{prefix}.", f"{prefix}[")) for prefix in refused):
             continue
         if any(f"{_parent(path)}{need}" in refused for need in violation.rule.needs):
+            continue
+        if violation.rule_id.startswith("spans.") and path.rpartition("[")[0] in unmoved:
             continue
         kept.append(violation)
     return kept

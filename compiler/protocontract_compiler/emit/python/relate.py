@@ -77,9 +77,13 @@ class Relations(Walkers):
         writer.line(f"{items} = {attribute('m', field.name)}[:]")
         child = self.schema.messages[str(field.message)]
         parents = child.field(str(relation.option("parents")))
-        repeated = parents.shape is ir.Shape.REPEATED
         each = attribute("item", parents.name)
-        listed = f"[{each}[:] for item in {items}]" if repeated else f"[[{each}] if {each} else [] for item in {items}]"
+        if parents.shape is ir.Shape.REPEATED:
+            listed = f"[{each}[:] for item in {items}]"
+        else:
+            # One parent: an item without one is a root.
+            given = f"item.HasField({literal(parents.name)})" if parents.has_presence else each
+            listed = f"[[{each}] if {given} else [] for item in {items}]"
         found = f"{checker}({_column(items, str(relation.option('id')))}, {listed})"
         with writer.block(f"if {items}:"):
             writer.line(f"out = {self.module.runtime('refuse_all')}(out, {site}, {found}, {items}, at)")
