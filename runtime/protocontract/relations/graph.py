@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from typing import Any, Final
 
-from protocontract.violations import Refusal, Refused
+from protocontract.violations import Refusal, Refused, describe
 
 _Checker = Callable[..., "list[Refusal] | None"]
 _Edges = list[list[int]]
@@ -31,14 +31,16 @@ def checker(*, acyclic: bool = False, closed: bool = False) -> _Checker:
     """
 
     def find(ids: Iterable[Hashable], parents: Iterable[Any]) -> list[Refusal] | None:
-        names = list(ids)
+        names, given, unfit = _listed(ids, parents)
+        if unfit is not None:
+            return [unfit]
         places: dict[Hashable, int] = {}
         found: list[Refusal] = []
         for at, name in enumerate(names):
             first = places.setdefault(name, at)
             if first != at:
                 found.append(Refusal("graph.duplicate", f"an identity that item {first} has too", at))
-        edges, missing = _edges(names, list(parents), places)
+        edges, missing = _edges(names, given, places)
         if closed:
             found.extend(Refusal("graph.missing", "a parent that is no item; expected one of the list", at)
                          for at in missing)
@@ -51,6 +53,29 @@ def checker(*, acyclic: bool = False, closed: bool = False) -> _Checker:
         return found
 
     return find
+
+
+def _listed(ids: Any, parents: Any) -> tuple[list[Hashable], list[Any], Refusal | None]:
+    """Identities and parents as lists; a refusal where they are none, or where one is no identity (a list, a dict)."""
+    for value in (ids, parents):
+        if not isinstance(value, Iterable):
+            return [], [], Refusal("graph.missing", f"no list; expected items and their parents, got {describe(value)}")
+    names: list[Any] = list(ids)
+    rows: list[Any] = list(parents)
+    for at, name in enumerate(names):
+        if not isinstance(name, Hashable):
+            return [], [], Refusal("graph.missing", f"no identity; expected a text or number, got {describe(name)}", at)
+    for at, row in enumerate(rows):
+        if row is None or isinstance(row, str | bytes | int):
+            continue
+        if not isinstance(row, Iterable):
+            return [], [], Refusal("graph.missing", f"no parents; expected a list, got {describe(row)}", at)
+        rows[at] = list(row)
+        for parent in rows[at]:
+            if not isinstance(parent, Hashable):
+                wrong = f"no identity; expected a text or number, got {describe(parent)}"
+                return [], [], Refusal("graph.missing", wrong, at)
+    return names, rows, None
 
 
 def _index(refusal: Refusal) -> int:

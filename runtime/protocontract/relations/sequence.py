@@ -48,6 +48,8 @@ def checker(
     start = 0 if first is None and step is not None else first
 
     def find(values: Iterable[int], other_length: int | None = None) -> list[Refusal] | None:
+        if isinstance(values, str) or not isinstance(values, Iterable):
+            return [Refusal("sequence.step", f"no list; expected integers, got {describe(values)}")]
         items: list[Any] = list(values)
         found: list[Refusal] = []
         if other_length is not None and len(items) != other_length:

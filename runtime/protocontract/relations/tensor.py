@@ -6,7 +6,7 @@ Bytes are little endian and row major, and are read in place. Repeated numbers a
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from protocontract.relations import tensor_elements as elements
@@ -205,6 +205,8 @@ class _Axes:
     def sizes(self, count: int, shape: Sequence[int] | None, bound: dict[str, int]) -> Sequence[int] | Refusal:
         """The size of each axis; the names' sizes are added to ``bound`` where all is well."""
         if shape is not None:
+            if isinstance(shape, str) or not isinstance(shape, Iterable):
+                return Refusal("tensor.shape", f"no shape; expected a list of sizes, got {describe(shape)}")
             sizes = list(shape)
             stated = self._stated(sizes, count)
             if stated is not None:
