@@ -65,6 +65,8 @@ IDS: dict[str, str] = {
     "severity-rule": "severities names a rule that the field does not have",
     "error-code-rule": "error_codes names a rule that the field does not have",
     "error-code-clash": "two rules of one contract with the same error code",
+    "context-rule": "contexts names a rule that there is not, or one of a normalizer",
+    "context-name": "contexts without names, or with names that are no names",
     "error-class": "an error_class without its source or its remedy",
     "since": "a since that is no semantic version, or later than the contract's",
     "sunset": "a sunset that is no date",

@@ -203,6 +203,8 @@ class Governance:
     minor_digits: int | None = None
     acknowledge: bool = False
     error_codes: tuple[tuple[str, int], ...] = ()
+    # Rule id -> the contexts in which it applies; a rule that is not named applies in all.
+    contexts: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +233,8 @@ class ContractOptions:
     level: StreamLevel | None = None
     on_breach: Literal["ALERT", "HALT"] = "ALERT"
     acknowledge_new_fields: bool = False
+    # As Governance.contexts, for the rules of the message itself.
+    contexts: tuple[tuple[str, tuple[str, ...]], ...] = ()
     place: Place = Place("")
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import re2
 from google.protobuf.message import Message
 
+from protocontract import _scope
 from protocontract._cel import *  # noqa: F403  # its __all__ is what emitted CEL may call
 from protocontract._delegate import Governed, delegate
 from protocontract._sites import (
@@ -39,6 +40,7 @@ from protocontract.violations import (
     PathTemplate,
     Refusal,
     Rule,
+    RuleEvaluationError,
     Subscript,
     Violation,
 )
@@ -104,7 +106,20 @@ clock: Callable[[], int] = time.time_ns
 
 def now() -> int:
     """CEL's ``now``: read once for each evaluation of a rule."""
+    if _scope.clock_was_given:
+        given = _scope.given_now()
+        if given is not None:
+            return given
     return clock()
+
+
+def unevaluable(
+    out: list[Violation] | None, rule: Rule, error: RuleEvaluationError, subscripts: tuple[Subscript, ...] = ()
+) -> list[Violation]:
+    """A rule has no result. That ends the validation, unless it is partial: then the rule may not count."""
+    if not _scope.collecting():
+        raise error
+    return add(out, rule, _scope.NoResult(error), subscripts)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -195,6 +210,7 @@ __all__ = [
     "Promise",
     "Refusal",
     "Rule",
+    "RuleEvaluationError",
     "Site",
     "StreamLevel",
     "Violation",
@@ -224,5 +240,6 @@ __all__ = [
     "spans_remapper",
     "tensor",
     "text",
+    "unevaluable",
     "warn_all",
 ]

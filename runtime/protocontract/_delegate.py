@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
+from protocontract import _scope
 from protocontract.violations import (
     EACH,
     ContractError,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 class Governed:
     """What a contract says about the violations of one field; of a message: that it holds something sensitive."""
 
-    __slots__ = ("error_class", "error_codes", "sensitive", "severities")
+    __slots__ = ("contexts", "error_class", "error_codes", "sensitive", "severities")
 
     def __init__(
         self,
@@ -38,11 +39,13 @@ class Governed:
         severities: Mapping[str, SeverityName] | None = None,
         error_class: ErrorClass | None = None,
         error_codes: Mapping[str, int] | None = None,
+        contexts: Mapping[str, tuple[str, ...]] | None = None,
         sensitive: bool = False,
     ) -> None:
         self.severities: Final[Mapping[str, SeverityName]] = severities or {}
         self.error_class: Final = error_class
         self.error_codes: Final[Mapping[str, int]] = error_codes or {}
+        self.contexts: Final[Mapping[str, tuple[str, ...]]] = contexts or {}
         self.sensitive: Final = sensitive
 
 
@@ -57,13 +60,19 @@ def delegate(
     subscripts: tuple[Subscript, ...],
     contract: str,
     governed: Mapping[str, Governed] = _NOTHING,
+    *,
+    reads_clock: bool = False,
 ) -> list[Violation] | None:
     """``out`` with what protovalidate finds in ``message``, which the record holds at ``path``.
 
-    ``governed`` is what the contract says about fields, by their full names, and about messages that hold something
-    sensitive, by theirs.
+    ``governed`` is what the contract says about fields, by their full names, and about messages that have something
+    sensitive in them or rules of their own, by theirs. ``reads_clock``: the rules may ask what time it is, which
+    nobody can tell protovalidate.
     """
     import protovalidate
+
+    if reads_clock and _scope.given_now() is not None:
+        raise ContractError(f"{message.DESCRIPTOR.full_name} is left to protovalidate, whose clock cannot be set")
 
     described = cast("Descriptor", message.DESCRIPTOR)  # the stubs know of two kinds
     try:
@@ -72,7 +81,12 @@ def delegate(
         raise ContractError(f"protovalidate refuses the rules of {contract}: {error}") from error
     except protovalidate.EvaluationError as error:
         # Its text can quote the message, so it is not passed on.
-        raise RuleEvaluationError("protovalidate could not evaluate a rule") from error
+        failure = RuleEvaluationError("protovalidate could not evaluate a rule")
+        if not _scope.collecting():
+            raise failure from error
+        unknown = Violation(Rule(contract, (), "rule.evaluation", ""), _scope.NoResult(failure, anywhere=True))
+        found = []
+        out = [*(out or ()), unknown.within(path, subscripts, contract) if path else unknown]
     for violation in found:
         converted = _converted(violation, described, contract, governed, sensitive=is_sensitive(path))
         if path:
@@ -102,7 +116,7 @@ def _converted(
     proto = violation.proto
     template: list[Any] = []
     subscripts: list[Subscript] = []
-    own = _UNGOVERNED
+    own, holds = _UNGOVERNED, holder
     for element in proto.field.elements if proto.field is not None else ():
         described = holder.fields_by_name.get(element.field_name) if holder is not None else None
         own = governed.get(described.full_name, _UNGOVERNED) if described is not None else _UNGOVERNED
@@ -111,13 +125,18 @@ def _converted(
         if element.subscript is not None:
             template.append(EACH)
             subscripts.append(element.subscript.value)
-        holder = _message_in(described)
+        if described is None:
+            break  # a oneof: the rule is one of the message that holds it
+        holder = holds = _message_in(described)
     # The value is a message, or the rule is the message's own.
-    sensitive = sensitive or (holder is not None and holder.full_name in governed)
+    of_message = governed.get(holds.full_name, _UNGOVERNED) if holds is not None else _UNGOVERNED
+    sensitive = sensitive or of_message.sensitive
     elements = proto.rule.elements if proto.rule is not None else ()
     rule_id, message, text = proto.rule_id or "", proto.message or "", None
     if not elements or any(_may_quote(element) for element in elements):
         message, text = "", rule_id if sensitive else message
+    if not elements:
+        own = of_message
     rule = Rule(
         contract,
         tuple(template),
@@ -127,6 +146,7 @@ def _converted(
         severity=own.severities.get(rule_id, "ERROR"),
         error_class=own.error_class or ErrorClass(),
         error_code=own.error_codes.get(rule_id),
+        contexts=own.contexts.get(rule_id, ()),
         sensitive=sensitive,
         for_key=bool(proto.for_key),
     )

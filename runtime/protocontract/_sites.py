@@ -32,6 +32,7 @@ class Site:
 
     __slots__ = (
         "_rules",
+        "contexts",
         "contract",
         "element",
         "error_class",
@@ -52,6 +53,7 @@ class Site:
         severities: dict[str, SeverityName] | None = None,
         error_class: ErrorClass | None = None,
         error_codes: dict[str, int] | None = None,
+        contexts: dict[str, tuple[str, ...]] | None = None,
         sensitive: bool = False,
         needs: tuple[str, ...] = (),
         spoils: tuple[str, ...] = (),
@@ -63,6 +65,7 @@ class Site:
         self.severities: Final = severities or {}
         self.error_class: Final = error_class
         self.error_codes: Final = error_codes or {}
+        self.contexts: Final = contexts or {}
         self.sensitive: Final = sensitive
         self.needs: Final = needs
         self.spoils: Final = spoils
@@ -84,6 +87,7 @@ class Site:
                 sensitive=self.sensitive,
                 needs=self.needs,
                 spoils=self.spoils,
+                contexts=self.contexts.get(rule_id, ()),
             )
         return found
 
@@ -171,9 +175,12 @@ def warn_all(
     found: list[Violation] | None, site: Site, refusals: Sequence[Refusal], value: object, at: Link,
     subscript: Subscript | None = None,
 ) -> list[Violation] | None:  # fmt: skip
-    """``found`` with what a normalizer could not read and left as it was: warnings, unless declared errors."""
+    """``found`` with the amounts of a text that cannot be read and stay as they are: warnings, unless declared errors.
+
+    The rule is the text's own, ``text.amount``; why the amount could not be read is in the message.
+    """
     for refusal in refusals:
-        found = refuse(found, site, refusal, value, at, subscript, "WARNING")
+        found = refuse(found, site, Refusal("text.amount", refusal.message), value, at, subscript, "WARNING")
     return found
 
 

@@ -193,6 +193,7 @@ class Rule:
     """
 
     __slots__ = (
+        "contexts",
         "contract",
         "error_class",
         "error_code",
@@ -200,6 +201,7 @@ class Rule:
         "message",
         "needs",
         "path",
+        "reads",
         "rule_id",
         "rule_path",
         "rule_text",
@@ -224,6 +226,8 @@ class Rule:
         rule_text: str = "",
         needs: tuple[str, ...] = (),
         spoils: tuple[str, ...] = (),
+        contexts: tuple[str, ...] = (),
+        reads: tuple[str, ...] | None = None,
     ) -> None:
         self.contract: Final = contract
         self.path: Final = path
@@ -241,6 +245,10 @@ class Rule:
         self.needs: Final = needs
         #: Siblings that the rule's normalizer would have written: where it refuses, their rules do not run either.
         self.spoils: Final = spoils
+        #: The contexts in which the rule applies (``contexts`` in contract.proto); empty: in all.
+        self.contexts: Final = contexts
+        #: Fields that a rule of a whole message reads, all there are; None where the rule is of its field alone.
+        self.reads: Final = reads
 
 
 @lru_cache(maxsize=65536)
@@ -392,6 +400,10 @@ class Violation:
             # An expression can put what it reads into the text that it returns.
             message = self.rule.rule_id or self.rule.rule_text
         return Violation(self.rule, self._value, self.subscripts, message, ((path, subscripts, contract), *self.prefix))
+
+    def without_value(self) -> Violation:
+        """This violation without the offending value."""
+        return Violation(self.rule, None, self.subscripts, self._message, self.prefix)
 
     # -- as others know it
 

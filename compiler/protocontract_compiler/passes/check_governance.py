@@ -10,12 +10,14 @@ from itertools import islice
 from protocontract.violations import OptionError
 from protocontract_compiler import ir
 from protocontract_compiler.descriptors import Loaded
-from protocontract_compiler.diagnostics import Diagnostics, did_you_mean
+from protocontract_compiler.diagnostics import Diagnostics, did_you_mean, one_of
 from protocontract_compiler.passes import checking
 from protocontract_compiler.passes.checking import NUMBER_TYPES, SEMANTIC_VERSION, FieldScope, element, kind_of, short
 from protocontract_compiler.passes.codes import RulePlace, places
+from protocontract_compiler.passes.pass_annotations import CONTRACT
 from protocontract_compiler.passes.rule_ids import ALL_OWN_RULE_IDS, OWN_RULE_IDS
 
+_CONTEXT = re.compile(r"[a-z][a-z0-9_]*")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 # A schema of messages that contain each other has as many paths as one likes. Codes are compared up to here.
@@ -26,6 +28,7 @@ def check(loaded: Loaded, schema: ir.Schema, diagnostics: Diagnostics) -> None:
     """Notes the mistakes in governance, and rules whose ids or codes are taken."""
     for scope in checking.annotated_fields(loaded, schema, diagnostics):
         _check_rules_named(scope)
+        _check_contexts(scope)
         _check_versions(scope)
         _check_number_words(scope)
         error_class = scope.field.governance.error_class
@@ -33,6 +36,7 @@ def check(loaded: Loaded, schema: ir.Schema, diagnostics: Diagnostics) -> None:
             scope.error("error-class", ("error_class",), "an error class is half set; expected source and remedy")
     _check_user_rule_ids(loaded, schema, diagnostics)
     for message in schema.messages.values():
+        _check_contexts_of_message(loaded, message, diagnostics)
         if message.contract is not None:
             _check_codes(loaded, schema, message, diagnostics)
 
@@ -61,12 +65,13 @@ def _value_rule_ids(rules: ir.ValueRules) -> Iterator[str]:
 
 def _check_rules_named(scope: FieldScope) -> None:
     governance = scope.field.governance
-    if not governance.severities and not governance.error_codes:
+    if not governance.severities and not governance.error_codes and not governance.contexts:
         return
     known = rule_ids(scope.field)
     for id_, option, named in (
         ("severity-rule", "severities", governance.severities),
         ("error-code-rule", "error_codes", governance.error_codes),
+        ("context-rule", "contexts", governance.contexts),
     ):
         for rule_id, _ in named:
             if rule_id not in known:
@@ -77,6 +82,51 @@ def _check_rules_named(scope: FieldScope) -> None:
                     f"`{rule_id}` is not a rule of `{scope.field.name}`; expected {listed or 'none, as it has none'}",
                     wanted,
                 )  # fmt: skip
+
+
+def _check_contexts(scope: FieldScope) -> None:
+    normalizer = scope.field.normalizer
+    refusals = OWN_RULE_IDS[normalizer.kind] if normalizer is not None else frozenset()
+    for rule_id, names in scope.field.governance.contexts:
+        if rule_id in refusals:
+            scope.error(
+                "context-rule", ("contexts",),
+                f"`{rule_id}` is a normalizer's, which works in every context; expected a rule of buf.validate or of a "
+                "relation",
+            )  # fmt: skip
+        problem = _problem_of_contexts(rule_id, names)
+        if problem is not None:
+            scope.error("context-name", ("contexts",), problem)
+
+
+def _check_contexts_of_message(loaded: Loaded, message: ir.Message, diagnostics: Diagnostics) -> None:
+    if message.contract is None or not message.contract.contexts:
+        return
+    known = [rule.rule_id or rule.source for rule in message.rules.checks]
+    known += ["message.oneof"] if message.rules.oneofs else []
+    known += ["required"] if any(oneof.required for oneof in message.oneofs) else []
+    descriptor = loaded.pool.FindMessageTypeByName(message.full_name)
+    place = loaded.places.option(descriptor, CONTRACT, "contexts")
+    for rule_id, names in message.contract.contexts:
+        if rule_id not in known:
+            diagnostics.error(
+                "context-rule", place,
+                f"`{rule_id}` is not a rule of the message {short(message.full_name)} itself", one_of(rule_id, known),
+            )  # fmt: skip
+        problem = _problem_of_contexts(rule_id, names)
+        if problem is not None:
+            diagnostics.error("context-name", place, problem)
+
+
+def _problem_of_contexts(rule_id: str, names: tuple[str, ...]) -> str | None:
+    if not names:
+        return f"`{rule_id}` would apply nowhere; expected the names of its contexts"
+    for name in names:
+        if not _CONTEXT.fullmatch(name):
+            return f'"{name}" is no name of a context; expected lower case letters, digits and underscores'
+    if len(set(names)) != len(names):
+        return f"`{rule_id}` has a context twice; expected each once"
+    return None
 
 
 def _check_versions(scope: FieldScope) -> None:

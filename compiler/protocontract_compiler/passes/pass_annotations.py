@@ -86,6 +86,7 @@ def _contract(loaded: Loaded, descriptor: Descriptor) -> ir.ContractOptions | No
         else None,
         on_breach="HALT" if options.on_breach == 2 else "ALERT",
         acknowledge_new_fields=options.acknowledge_new_fields,
+        contexts=_contexts(options),
         place=loaded.places.option(descriptor, CONTRACT),
     )
 
@@ -142,7 +143,12 @@ def _governance(options: Any) -> ir.Governance:
         minor_digits=options.minor_digits if options.HasField("minor_digits") else None,
         acknowledge=options.acknowledge,
         error_codes=tuple((rule, options.error_codes[rule]) for rule in sorted(options.error_codes)),
+        contexts=_contexts(options),
     )
+
+
+def _contexts(options: Any) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((rule, tuple(options.contexts[rule].names)) for rule in sorted(options.contexts))
 
 
 def _enum(loaded: Loaded, enum: ir.Enum) -> ir.Enum:

@@ -88,7 +88,14 @@ VALUE_FIELD_NUMBER: _ClassVar[int]
 value: _descriptor.FieldDescriptor
 
 class Contract(_message.Message):
-    __slots__ = ("version", "owner", "topic", "dead_letter_topic", "key_field", "event_time", "level", "on_breach", "acknowledge_new_fields")
+    __slots__ = ("version", "owner", "topic", "dead_letter_topic", "key_field", "event_time", "level", "on_breach", "acknowledge_new_fields", "contexts")
+    class ContextsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: Contexts
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[Contexts, _Mapping]] = ...) -> None: ...
     VERSION_FIELD_NUMBER: _ClassVar[int]
     OWNER_FIELD_NUMBER: _ClassVar[int]
     TOPIC_FIELD_NUMBER: _ClassVar[int]
@@ -98,6 +105,7 @@ class Contract(_message.Message):
     LEVEL_FIELD_NUMBER: _ClassVar[int]
     ON_BREACH_FIELD_NUMBER: _ClassVar[int]
     ACKNOWLEDGE_NEW_FIELDS_FIELD_NUMBER: _ClassVar[int]
+    CONTEXTS_FIELD_NUMBER: _ClassVar[int]
     version: str
     owner: str
     topic: str
@@ -107,7 +115,8 @@ class Contract(_message.Message):
     level: StreamLevel
     on_breach: OnBreach
     acknowledge_new_fields: bool
-    def __init__(self, version: _Optional[str] = ..., owner: _Optional[str] = ..., topic: _Optional[str] = ..., dead_letter_topic: _Optional[str] = ..., key_field: _Optional[str] = ..., event_time: _Optional[str] = ..., level: _Optional[_Union[StreamLevel, _Mapping]] = ..., on_breach: _Optional[_Union[OnBreach, str]] = ..., acknowledge_new_fields: bool = ...) -> None: ...
+    contexts: _containers.MessageMap[str, Contexts]
+    def __init__(self, version: _Optional[str] = ..., owner: _Optional[str] = ..., topic: _Optional[str] = ..., dead_letter_topic: _Optional[str] = ..., key_field: _Optional[str] = ..., event_time: _Optional[str] = ..., level: _Optional[_Union[StreamLevel, _Mapping]] = ..., on_breach: _Optional[_Union[OnBreach, str]] = ..., acknowledge_new_fields: bool = ..., contexts: _Optional[_Mapping[str, Contexts]] = ...) -> None: ...
 
 class StreamLevel(_message.Message):
     __slots__ = ("compliance", "latency", "frequency", "throughput", "error_rate", "window", "minimum_records")
@@ -128,7 +137,7 @@ class StreamLevel(_message.Message):
     def __init__(self, compliance: _Optional[float] = ..., latency: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., frequency: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., throughput: _Optional[float] = ..., error_rate: _Optional[float] = ..., window: _Optional[_Union[_duration_pb2.Duration, _Mapping]] = ..., minimum_records: _Optional[int] = ...) -> None: ...
 
 class Field(_message.Message):
-    __slots__ = ("text", "money", "instant", "quantity", "label", "scalar", "spans", "sequence", "graph", "tensor", "sensitive", "severities", "error_class", "since", "sunset", "renamed_from", "unit", "currency", "minor_digits", "acknowledge", "error_codes")
+    __slots__ = ("text", "money", "instant", "quantity", "label", "scalar", "spans", "sequence", "graph", "tensor", "sensitive", "severities", "error_class", "since", "sunset", "renamed_from", "unit", "currency", "minor_digits", "acknowledge", "error_codes", "contexts")
     class SeveritiesEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -143,6 +152,13 @@ class Field(_message.Message):
         key: str
         value: int
         def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
+    class ContextsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: Contexts
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[_Union[Contexts, _Mapping]] = ...) -> None: ...
     TEXT_FIELD_NUMBER: _ClassVar[int]
     MONEY_FIELD_NUMBER: _ClassVar[int]
     INSTANT_FIELD_NUMBER: _ClassVar[int]
@@ -164,6 +180,7 @@ class Field(_message.Message):
     MINOR_DIGITS_FIELD_NUMBER: _ClassVar[int]
     ACKNOWLEDGE_FIELD_NUMBER: _ClassVar[int]
     ERROR_CODES_FIELD_NUMBER: _ClassVar[int]
+    CONTEXTS_FIELD_NUMBER: _ClassVar[int]
     text: Text
     money: Money
     instant: Instant
@@ -185,7 +202,14 @@ class Field(_message.Message):
     minor_digits: int
     acknowledge: bool
     error_codes: _containers.ScalarMap[str, int]
-    def __init__(self, text: _Optional[_Union[Text, _Mapping]] = ..., money: _Optional[_Union[Money, _Mapping]] = ..., instant: _Optional[_Union[Instant, _Mapping]] = ..., quantity: _Optional[_Union[Quantity, _Mapping]] = ..., label: _Optional[_Union[Label, _Mapping]] = ..., scalar: _Optional[_Union[Scalar, _Mapping]] = ..., spans: _Optional[_Union[Spans, _Mapping]] = ..., sequence: _Optional[_Union[Sequence, _Mapping]] = ..., graph: _Optional[_Union[Graph, _Mapping]] = ..., tensor: _Optional[_Union[Tensor, _Mapping]] = ..., sensitive: bool = ..., severities: _Optional[_Mapping[str, Severity]] = ..., error_class: _Optional[_Union[ErrorClass, _Mapping]] = ..., since: _Optional[str] = ..., sunset: _Optional[str] = ..., renamed_from: _Optional[str] = ..., unit: _Optional[str] = ..., currency: _Optional[str] = ..., minor_digits: _Optional[int] = ..., acknowledge: bool = ..., error_codes: _Optional[_Mapping[str, int]] = ...) -> None: ...
+    contexts: _containers.MessageMap[str, Contexts]
+    def __init__(self, text: _Optional[_Union[Text, _Mapping]] = ..., money: _Optional[_Union[Money, _Mapping]] = ..., instant: _Optional[_Union[Instant, _Mapping]] = ..., quantity: _Optional[_Union[Quantity, _Mapping]] = ..., label: _Optional[_Union[Label, _Mapping]] = ..., scalar: _Optional[_Union[Scalar, _Mapping]] = ..., spans: _Optional[_Union[Spans, _Mapping]] = ..., sequence: _Optional[_Union[Sequence, _Mapping]] = ..., graph: _Optional[_Union[Graph, _Mapping]] = ..., tensor: _Optional[_Union[Tensor, _Mapping]] = ..., sensitive: bool = ..., severities: _Optional[_Mapping[str, Severity]] = ..., error_class: _Optional[_Union[ErrorClass, _Mapping]] = ..., since: _Optional[str] = ..., sunset: _Optional[str] = ..., renamed_from: _Optional[str] = ..., unit: _Optional[str] = ..., currency: _Optional[str] = ..., minor_digits: _Optional[int] = ..., acknowledge: bool = ..., error_codes: _Optional[_Mapping[str, int]] = ..., contexts: _Optional[_Mapping[str, Contexts]] = ...) -> None: ...
+
+class Contexts(_message.Message):
+    __slots__ = ("names",)
+    NAMES_FIELD_NUMBER: _ClassVar[int]
+    names: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, names: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ErrorClass(_message.Message):
     __slots__ = ("source", "remedy")

@@ -115,8 +115,9 @@ class Module:
         for_key: bool = False,
         default_class: tuple[str, str] | None = None,
         needs: tuple[str, ...] = (),
+        reads: tuple[str, ...] | None = None,
     ) -> str:
-        """The name of the Rule constant of one rule at one place."""
+        """The name of the Rule constant of one rule at one place. ``reads``: all fields that a message's rule reads."""
         place = rule_path
         path_argument = literal(rule_path)
         if extension is not None:
@@ -140,6 +141,8 @@ class Module:
             arguments.append(f"rule_text={literal(rule_text)}")
         if needs:
             arguments.append(f"needs={literal(needs)}")
+        if reads is not None:
+            arguments.append(f"reads={literal(reads)}")
         hint = "_".join([self._short(contract), *(screaming(step.field.name) for step in path)])
         words = screaming(rule_id) if len(rule_id) <= 40 and rule_id.replace(".", "_").isidentifier() else "CEL"
         return self._once(
@@ -172,6 +175,9 @@ def governance_arguments(governed: ir.Governance, rule_id: str, default_class: t
     code = dict(governed.error_codes).get(rule_id)
     if code is not None:
         arguments.append(f"error_code={code:#010x}")
+    contexts = dict(governed.contexts).get(rule_id)
+    if contexts:
+        arguments.append(f"contexts={literal(contexts)}")
     if governed.sensitive:
         arguments.append("sensitive=True")
     return arguments
@@ -188,6 +194,8 @@ def governance_keywords(governed: ir.Governance) -> list[str]:
     if governed.error_codes:
         codes = ", ".join(f"{literal(rule_id)}: {code:#010x}" for rule_id, code in governed.error_codes)
         arguments.append(f"error_codes={{{codes}}}")
+    if governed.contexts:
+        arguments.append(f"contexts={literal(dict(governed.contexts))}")
     if governed.sensitive:
         arguments.append("sensitive=True")
     return arguments

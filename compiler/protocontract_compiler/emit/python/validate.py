@@ -7,15 +7,16 @@ holds them. The list of violations is made when the first one is found.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
 
 from protocontract_compiler import ir
 from protocontract_compiler.cel.checks import as_check
 from protocontract_compiler.emit.names import Names, attribute, literal, snake
 from protocontract_compiler.emit.python.cel_expr import emit, emit_condition
-from protocontract_compiler.emit.python.module import Module, Path, Step, governance_keywords
+from protocontract_compiler.emit.python.module import Module, governance_keywords
+from protocontract_compiler.emit.python.spots import Spot, comment, native_condition, singular_name, tuple_code
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.ir_cel import FieldRef, Program
 from protocontract_compiler.passes import reach
@@ -28,22 +29,7 @@ _INLINE_TOTAL = 400
 
 _NO_RULES = ir.ValueRules()
 
-
-@dataclass(frozen=True, slots=True)
-class Spot:
-    """Where code is being written for: the path from the record, and the variables that hold its subscripts."""
-
-    path: Path = ()
-    subscripts: tuple[str, ...] = ()
-
-    def below(self, message: str, field: ir.Field) -> Spot:
-        """The field of the message here."""
-        return Spot((*self.path, Step(message, field)), self.subscripts)
-
-    def each(self, subscript: str) -> Spot:
-        """An element of the field here."""
-        last = self.path[-1]
-        return Spot((*self.path[:-1], Step(last.message, last.field, each=True)), (*self.subscripts, subscript))
+_CLOCK = re.compile(r"\bnow\b")
 
 
 def has_rules(message: ir.Message) -> bool:
@@ -153,12 +139,14 @@ class _Function:
             table = self._governed(message)
             if table:
                 arguments += f", {table}"
+            if self._reads_clock(message):
+                arguments += ", reads_clock=True"
             self._writer.line(f"{self._out} = {self._rt('delegate')}({arguments})")
             return
         self._messages.add(base)
         governed = self._message_governance(message)
         for check in message.rules.checks:
-            self._check(check, base, "None", spot, governed(check))
+            self._check(check, base, "None", spot, governed(check), reads=_reads(check))
         for rule in message.rules.oneofs:
             self._message_oneof(message, rule, base, spot)
         for oneof in message.oneofs:
@@ -171,8 +159,10 @@ class _Function:
         """The name of a constant with the governance of all that a message reaches; empty where there is none."""
         entries: list[str] = []
         for reached in reach.reached(self._validators.schema, message):
-            if reached.full_name in self._module.private:
-                entries.append(f"{literal(reached.full_name)}: {self._rt('Governed')}(sensitive=True)")
+            own = ir.Governance(sensitive=reached.full_name in self._module.private, contexts=_contexts(reached))
+            if own != ir.Governance():
+                keywords = governance_keywords(own)
+                entries.append(f"{literal(reached.full_name)}: {self._rt('Governed')}({', '.join(keywords)})")
             for field in reached.fields:
                 keywords = governance_keywords(field.governance)
                 if keywords:
@@ -182,13 +172,20 @@ class _Function:
             return ""
         return self._module.constant(f"{{{', '.join(entries)}}}", f"governed_{snake(message.python_path)}")
 
+    def _reads_clock(self, message: ir.Message) -> bool:
+        """Whether a rule of a message, or of what it reaches, may ask what time it is: its CEL has the word."""
+        return any(
+            _CLOCK.search(source)
+            for reached in reach.reached(self._validators.schema, message)
+            for source in (reached.rule_source, *(field.rule_source for field in reached.fields))
+        )
+
     def _message_governance(self, message: ir.Message) -> Callable[[ir.Check], ir.Governance]:
         """A rule of the message is as sensitive as the most sensitive field that it reads."""
         hidden = {field.name for field in message.fields if self._module.governance(field).sensitive}
 
         def governed(check: ir.Check) -> ir.Governance:
-            reads: frozenset[str] = check.program.reads if check.program is not None else frozenset()
-            return ir.Governance(sensitive=bool(hidden & reads))
+            return ir.Governance(sensitive=not hidden.isdisjoint(_reads(check)), contexts=_contexts(message))
 
         return governed
 
@@ -196,22 +193,23 @@ class _Function:
         tests = [self._is_set(message.field(name), base) for name in rule.fields]
         count = self._names.fresh("count")
         self._writer.line(f"{count} = {' + '.join(f'bool({test})' for test in tests)}")
-        listed = ", ".join(rule.fields)
+        listed, governed = ", ".join(rule.fields), ir.Governance(contexts=_contexts(message))
         with self._writer.block(f"if {count} > 1:"):
-            self._add("message.oneof", f"only one of {listed} can be set", "", spot, "None")
+            self._add("message.oneof", f"only one of {listed} can be set", "", spot, "None", governed, rule.fields)
         if rule.required:
             with self._writer.block(f"elif not {count}:"):
-                self._add("message.oneof", f"one of {listed} must be set", "", spot, "None")
+                self._add("message.oneof", f"one of {listed} must be set", "", spot, "None", governed, rule.fields)
 
     def _oneof_required(self, message: ir.Message, oneof: ir.Oneof, base: str, spot: Spot) -> None:
         with self._writer.block(
-            f"if {base}.WhichOneof({literal(oneof.name)}) is None:{_comment(oneof.place, 'oneof.required')}"
+            f"if {base}.WhichOneof({literal(oneof.name)}) is None:{comment(oneof.place, 'oneof.required')}"
         ):
             element = self._module.oneof_element(message.full_name, oneof.name)
             inner = self._module.path_code(spot.path).removeprefix("(").removesuffix(")").rstrip(",")
             rule = self._module.rule(
                 self._root.full_name, spot.path, "required", "exactly one field is required in oneof",
-                path_code=f"({f'{inner}, ' if inner else ''}{element},)",
+                path_code=f"({f'{inner}, ' if inner else ''}{element},)", reads=oneof.fields,
+                governed=ir.Governance(contexts=_contexts(message)),
             )  # fmt: skip
             self._line_add(rule, "None", spot)
 
@@ -261,7 +259,7 @@ class _Function:
         is_float = field.type in ir.FLOAT_TYPES
         if rules.required:
             zero = f"{self._rt('is_zero')}({value})" if is_float else f"not {value}"
-            with self._writer.block(f"if {zero}:{_comment(rules.place, 'required')}"):
+            with self._writer.block(f"if {zero}:{comment(rules.place, 'required')}"):
                 self._required(rules, field, spot, value)
             if has_body:
                 with self._block("else:"):
@@ -286,7 +284,7 @@ class _Function:
             for check in rules.checks:
                 self._check(check, values, values, spot, governed, items=message)
             if loops:
-                index, item = self._names.fresh("i"), self._names.fresh(_singular_name(field.name))
+                index, item = self._names.fresh("i"), self._names.fresh(singular_name(field.name))
                 head = f"for {index}, {item} in enumerate({values}):"
                 with self._block(head), self._unless_zero(items, field, item):
                     self._element(items, child, field, item, spot.each(index))
@@ -329,7 +327,7 @@ class _Function:
     def _unless_empty(self, field: ir.Field, rules: ir.ValueRules, values: str, spot: Spot) -> Iterator[None]:
         """The rules of a list or map, where it is not empty although it must not be, or need not be checked."""
         if rules.required:
-            with self._writer.block(f"if not {values}:{_comment(rules.place, 'required')}"):
+            with self._writer.block(f"if not {values}:{comment(rules.place, 'required')}"):
                 self._required(rules, field, spot, values)
             if rules.checks or rules.items or rules.keys or rules.values or field.is_message:
                 with self._block("else:"):
@@ -374,8 +372,10 @@ class _Function:
         if rules.checks and part.type in ir.MESSAGE_TYPES:
             this = self._represented(part, value, rules)
         governed = self._module.governance(field or part)
+        of_message = part.type in ir.MESSAGE_TYPES and this == value
         for check in rules.checks:
-            self._check(check, this, value, spot, governed, for_key=for_key)
+            reads = _reads(check) if of_message and check.program is not None else None
+            self._check(check, this, value, spot, governed, for_key=for_key, reads=reads)
         if child is None:
             return
         if self._validators.inlines(child, self._depth, self._inlined):
@@ -388,10 +388,7 @@ class _Function:
             found = self._names.fresh("inner")
             self._writer.line(f"{found} = {self._validators.function(child)}({value})")
             with self._writer.block(f"if {found} is not None:"):
-                place = (
-                    f"{self._module.path_code(spot.path)}, {_tuple(spot.subscripts)}, {literal(self._root.full_name)}"
-                )
-                self._writer.line(f"{self._out} = {self._rt('nest')}({self._out}, {found}, {place})")
+                self._writer.line(f"{self._out} = {self._rt('nest')}({self._out}, {found}, {self._place(spot)})")
 
     def _represented(self, part: ir.Field, value: str, rules: ir.ValueRules) -> str:
         """``this`` as CEL sees the message in ``value``: nanoseconds for moments and durations, wrapped values bare."""
@@ -420,64 +417,93 @@ class _Function:
         *,
         for_key: bool = False,
         items: str = "",
+        reads: tuple[str, ...] | None = None,
     ) -> None:
-        """One rule: at most one violation. ``items`` is the message type of a container's elements."""
-        comment = _comment(check.place, check.rule_path or check.rule_id)
+        """One rule: at most one violation.
+
+        ``items`` is the message type of a container's elements, ``reads`` all fields that the rule of a message reads.
+        """
+        shown = comment(check.place, check.rule_path or check.rule_id)
         if check.program is None:
-            with self._writer.block(f"if {_native_condition(check, this)}:{comment}"):
-                self._add_check(check, check.message, spot, value, governed, for_key)
+            with self._writer.block(f"if {native_condition(check, this)}:{shown}"):
+                self._line_add(self._rule(check, check.message, spot, governed, for_key, reads), value, spot)
             return
+        now = self._now(check.program)
         reduced = as_check(check.program)
         if reduced is None:
             text = self._names.fresh("text")
-            emitted = emit(check.program, this=this, scope=self, now=self._now(check.program), items=items)
-            self._writer.lines(emitted.prelude)
-            self._writer.line(f"{text} = {emitted.code}{comment}")
-            with self._writer.block(f"if {text}:"):
-                self._add_check(check, "", spot, value, governed, for_key, text=text)
+            emitted = emit(check.program, this=this, scope=self, now=now, items=items)
+            rule = self._rule(check, "", spot, governed, for_key, reads)
+            with self._evaluated(emitted.can_raise, rule, spot):
+                self._writer.lines(emitted.prelude)
+                self._writer.line(f"{text} = {emitted.code}{shown}")
+                with self._writer.block(f"if {text}:"):
+                    self._line_add(rule, value, spot, text)
             return
-        with ExitStack() as blocks:
-            for place, branch in enumerate(reduced.branches):
-                condition = emit_condition(
-                    branch.condition, this=this, scope=self, now=self._now(check.program), items=items
-                )
+        # All of them first: they read fields into locals, for which there is no room between `if` and `elif`.
+        conditions = [
+            emit_condition(branch.condition, this=this, scope=self, now=now, items=items) for branch in reduced.branches
+        ]
+        messages = (check.message if branch.message is None else branch.message for branch in reduced.branches)
+        rules = [self._rule(check, message, spot, governed, for_key, reads) for message in messages]
+        raises = any(condition.can_raise for condition in conditions)
+        with self._evaluated(raises, rules[0], spot), ExitStack() as blocks:
+            for place, (condition, rule) in enumerate(zip(conditions, rules, strict=True)):
                 if place and condition.prelude:
                     # Statements cannot stand between `if` and `elif`.
                     blocks.enter_context(self._block("else:"))
                 self._writer.lines(condition.prelude)
                 word = "elif" if place and not condition.prelude else "if"
-                with self._writer.block(f"{word} {condition.code}:{'' if place else comment}"):
-                    message = check.message if branch.message is None else branch.message
-                    self._add_check(check, message, spot, value, governed, for_key)
+                with self._writer.block(f"{word} {condition.code}:{'' if place else shown}"):
+                    self._line_add(rule, value, spot)
+
+    @contextmanager
+    def _evaluated(self, raises: bool, rule: str, spot: Spot) -> Iterator[None]:
+        """The evaluation of a rule: where it has no result, that is noted as the rule's."""
+        if not raises:
+            yield
+            return
+        with self._block("try:"):
+            yield
+        failure = self._names.fresh("failure")
+        with self._writer.block(f"except {self._rt('RuleEvaluationError')} as {failure}:"):
+            arguments = [self._out, rule, failure, *([tuple_code(spot.subscripts)] if spot.subscripts else [])]
+            self._writer.line(f"{self._out} = {self._rt('unevaluable')}({', '.join(arguments)})")
 
     def _now(self, program: Program) -> str | None:
         return f"{self._rt('now')}()" if program.uses_now else None
 
-    def _add_check(
+    def _rule(
         self,
         check: ir.Check,
         message: str,
         spot: Spot,
-        value: str,
         governed: ir.Governance,
         for_key: bool,
-        text: str | None = None,
-    ) -> None:
-        rule = self._module.rule(
+        reads: tuple[str, ...] | None,
+    ) -> str:
+        return self._module.rule(
             self._root.full_name, spot.path, check.rule_id, message, check.rule_path, governed=governed,
-            extension=check.extension, rule_text=check.source, for_key=for_key,
+            extension=check.extension, rule_text=check.source, for_key=for_key, reads=reads,
         )  # fmt: skip
-        self._line_add(rule, value, spot, text)
 
     def _required(self, rules: ir.ValueRules, field: ir.Field, spot: Spot, value: str) -> None:
         rule_path = f"{rules.rule_prefix}required"
         self._add("required", "value is required", rule_path, spot, value, self._module.governance(field))
 
     def _add(
-        self, rule_id: str, message: str, rule_path: str, spot: Spot, value: str,
-        governed: ir.Governance | None = None,
-    ) -> None:  # fmt: skip
-        rule = self._module.rule(self._root.full_name, spot.path, rule_id, message, rule_path, governed=governed)
+        self,
+        rule_id: str,
+        message: str,
+        rule_path: str,
+        spot: Spot,
+        value: str,
+        governed: ir.Governance,
+        reads: tuple[str, ...] | None = None,
+    ) -> None:
+        rule = self._module.rule(
+            self._root.full_name, spot.path, rule_id, message, rule_path, governed=governed, reads=reads
+        )
         self._line_add(rule, value, spot)
 
     def _line_add(self, rule: str, value: str, spot: Spot, text: str | None = None) -> None:
@@ -485,7 +511,7 @@ class _Function:
         if value != "None" or spot.subscripts or text:
             arguments.append(value)
         if spot.subscripts or text:
-            arguments.append(_tuple(spot.subscripts))
+            arguments.append(tuple_code(spot.subscripts))
         if text:
             arguments.append(text)
         self._writer.line(f"{self._out} = {self._rt('add')}({', '.join(arguments)})")
@@ -493,7 +519,7 @@ class _Function:
     def _place(self, spot: Spot) -> str:
         """Arguments that say where a message stands: path, subscripts, and the record's contract."""
         path = self._module.path_code(spot.path)
-        return f"{path}, {_tuple(spot.subscripts)}, {literal(self._root.full_name)}"
+        return f"{path}, {tuple_code(spot.subscripts)}, {literal(self._root.full_name)}"
 
     # -- variables
 
@@ -548,32 +574,10 @@ class _Function:
         return self._names.fresh(hint)
 
 
-def _native_condition(check: ir.Check, this: str) -> str:
-    values = ", ".join(literal(value) for value in check.values)
-    match check.native:
-        case "enum_defined_only":
-            return f"{this} not in {{{values}}}"
-        case "any_in":
-            return f"{this}.type_url not in {{{values}}}"
-        case _:
-            return f"{this}.type_url in {{{values}}}"
+def _reads(check: ir.Check) -> tuple[str, ...]:
+    """All fields of ``this`` that a rule reads."""
+    return tuple(sorted(check.program.reads)) if check.program is not None else ()
 
 
-def _comment(place: ir.Place, what: str) -> str:
-    if not place.line:
-        return f"  # {what}" if what.isprintable() and len(what) < 60 else ""
-    short = what if what.isprintable() and len(what) < 60 else "cel"
-    return f"  # {place.file.rpartition('/')[2]}:{place.line}  {short}"
-
-
-def _singular_name(plural: str) -> str:
-    """``entities`` -> ``entity``, ``tags`` -> ``tag``: a name for one item."""
-    if plural.endswith("ies") and len(plural) > 4:
-        return f"{snake(plural[:-3])}y"
-    if plural.endswith("s") and not plural.endswith("ss") and len(plural) > 2:
-        return snake(plural[:-1])
-    return f"{snake(plural)}_item"
-
-
-def _tuple(parts: Sequence[str]) -> str:
-    return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"
+def _contexts(message: ir.Message) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return message.contract.contexts if message.contract is not None else ()

@@ -19,29 +19,21 @@ ERR_PREDICT_REQUEST_MODEL_VERSION_STRING_PATTERN: Final = 0x3fb28dd6
 ERR_PREDICT_REQUEST_ENTITY_MODEL_SHAPE_INT64_GT: Final = 0x8b47d02c
 ERR_PREDICT_REQUEST_ENTITY_MODEL_INPUT_IDS_REQUIRED: Final = 0x95d70709
 ERR_PREDICT_REQUEST_ENTITY_MODEL_INPUT_IDS_TENSOR_DTYPE: Final = 0x88bb7ecd
-ERR_PREDICT_REQUEST_ENTITY_MODEL_INPUT_IDS_TENSOR_FINITE: Final = 0x9df090a7
-ERR_PREDICT_REQUEST_ENTITY_MODEL_INPUT_IDS_TENSOR_NORM: Final = 0xb15701f6
 ERR_PREDICT_REQUEST_ENTITY_MODEL_INPUT_IDS_TENSOR_RANGE: Final = 0x8e34b5f7
 ERR_PREDICT_REQUEST_ENTITY_MODEL_INPUT_IDS_TENSOR_SHAPE: Final = 0x4fe51074
 ERR_PREDICT_REQUEST_ENTITY_MODEL_INPUT_IDS_TENSOR_SIZE: Final = 0x6502f195
 ERR_PREDICT_REQUEST_ENTITY_MODEL_ATTENTION_MASK_REQUIRED: Final = 0x55516ad3
 ERR_PREDICT_REQUEST_ENTITY_MODEL_ATTENTION_MASK_TENSOR_DTYPE: Final = 0x120af572
-ERR_PREDICT_REQUEST_ENTITY_MODEL_ATTENTION_MASK_TENSOR_FINITE: Final = 0x03972489
-ERR_PREDICT_REQUEST_ENTITY_MODEL_ATTENTION_MASK_TENSOR_NORM: Final = 0xb8db73a7
 ERR_PREDICT_REQUEST_ENTITY_MODEL_ATTENTION_MASK_TENSOR_RANGE: Final = 0xb614c2f1
 ERR_PREDICT_REQUEST_ENTITY_MODEL_ATTENTION_MASK_TENSOR_SHAPE: Final = 0xd8e5c01d
 ERR_PREDICT_REQUEST_ENTITY_MODEL_ATTENTION_MASK_TENSOR_SIZE: Final = 0x5fe55396
 ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_REPEATED_MIN_ITEMS: Final = 0x0b5c8625
 ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_REPEATED_MAX_ITEMS: Final = 0xbb699c2f
 ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_TENSOR_DTYPE: Final = 0x7d511814
-ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_TENSOR_FINITE: Final = 0x1f842f6a
-ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_TENSOR_NORM: Final = 0xd377f4ed
 ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_TENSOR_RANGE: Final = 0xd95075ad
 ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_TENSOR_SHAPE: Final = 0xda035e15
 ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_TENSOR_SIZE: Final = 0x02f4b393
 ERR_PREDICT_REQUEST_ENCODER_ATTENTION_MASK_TENSOR_DTYPE: Final = 0xb4df933f
-ERR_PREDICT_REQUEST_ENCODER_ATTENTION_MASK_TENSOR_FINITE: Final = 0x66d4e5b5
-ERR_PREDICT_REQUEST_ENCODER_ATTENTION_MASK_TENSOR_NORM: Final = 0x20b44841
 ERR_PREDICT_REQUEST_ENCODER_ATTENTION_MASK_TENSOR_RANGE: Final = 0xc117254e
 ERR_PREDICT_REQUEST_ENCODER_ATTENTION_MASK_TENSOR_SHAPE: Final = 0xd8fed124
 ERR_PREDICT_REQUEST_ENCODER_ATTENTION_MASK_TENSOR_SIZE: Final = 0x4d9ba8d8
@@ -55,14 +47,11 @@ ERR_PREDICT_RESPONSE_ENTITY_MODEL_SHAPE_INT64_GT: Final = 0xda8dac5a
 ERR_PREDICT_RESPONSE_ENTITY_MODEL_LOGITS_REQUIRED: Final = 0x68b44233
 ERR_PREDICT_RESPONSE_ENTITY_MODEL_LOGITS_TENSOR_DTYPE: Final = 0x68546781
 ERR_PREDICT_RESPONSE_ENTITY_MODEL_LOGITS_TENSOR_FINITE: Final = 0x8d6aeb8a
-ERR_PREDICT_RESPONSE_ENTITY_MODEL_LOGITS_TENSOR_NORM: Final = 0xf0b79f73
-ERR_PREDICT_RESPONSE_ENTITY_MODEL_LOGITS_TENSOR_RANGE: Final = 0xf8729f90
 ERR_PREDICT_RESPONSE_ENTITY_MODEL_LOGITS_TENSOR_SHAPE: Final = 0x0b9a854b
 ERR_PREDICT_RESPONSE_ENTITY_MODEL_LOGITS_TENSOR_SIZE: Final = 0x02c7e2d0
 ERR_PREDICT_RESPONSE_ENCODER_VECTOR_TENSOR_DTYPE: Final = 0xf23d6c76
 ERR_PREDICT_RESPONSE_ENCODER_VECTOR_TENSOR_FINITE: Final = 0xb832486b
 ERR_PREDICT_RESPONSE_ENCODER_VECTOR_TENSOR_NORM: Final = 0x3e3b65c8
-ERR_PREDICT_RESPONSE_ENCODER_VECTOR_TENSOR_RANGE: Final = 0x077f108f
 ERR_PREDICT_RESPONSE_ENCODER_VECTOR_TENSOR_SHAPE: Final = 0xab499d2e
 ERR_PREDICT_RESPONSE_ENCODER_VECTOR_TENSOR_SIZE: Final = 0xf03aadc0
 ERR_PREDICT_RESPONSE_EVIDENCE_REPEATED_MAX_ITEMS: Final = 0xf037e650
@@ -79,15 +68,11 @@ ERR_PREDICT_RESPONSE_METRICS_BATCH_SIZE_UINT32_GTE: Final = 0xed780c98
 ERR_ENTITY_MODEL_INPUT_SHAPE_INT64_GT: Final = 0x73936355
 ERR_ENTITY_MODEL_INPUT_INPUT_IDS_REQUIRED: Final = 0x05d48c05
 ERR_ENTITY_MODEL_INPUT_INPUT_IDS_TENSOR_DTYPE: Final = 0xec50136e
-ERR_ENTITY_MODEL_INPUT_INPUT_IDS_TENSOR_FINITE: Final = 0xdf4cdf21
-ERR_ENTITY_MODEL_INPUT_INPUT_IDS_TENSOR_NORM: Final = 0xf5ac1b93
 ERR_ENTITY_MODEL_INPUT_INPUT_IDS_TENSOR_RANGE: Final = 0x90a0defe
 ERR_ENTITY_MODEL_INPUT_INPUT_IDS_TENSOR_SHAPE: Final = 0x12bd4ad8
 ERR_ENTITY_MODEL_INPUT_INPUT_IDS_TENSOR_SIZE: Final = 0x7b1f97da
 ERR_ENTITY_MODEL_INPUT_ATTENTION_MASK_REQUIRED: Final = 0x230251c4
 ERR_ENTITY_MODEL_INPUT_ATTENTION_MASK_TENSOR_DTYPE: Final = 0x3de58211
-ERR_ENTITY_MODEL_INPUT_ATTENTION_MASK_TENSOR_FINITE: Final = 0x0f68ef6d
-ERR_ENTITY_MODEL_INPUT_ATTENTION_MASK_TENSOR_NORM: Final = 0x82a7d359
 ERR_ENTITY_MODEL_INPUT_ATTENTION_MASK_TENSOR_RANGE: Final = 0x93a61682
 ERR_ENTITY_MODEL_INPUT_ATTENTION_MASK_TENSOR_SHAPE: Final = 0x5da3bcdf
 ERR_ENTITY_MODEL_INPUT_ATTENTION_MASK_TENSOR_SIZE: Final = 0xe3a164ff
@@ -95,28 +80,21 @@ ERR_ENTITY_MODEL_OUTPUT_SHAPE_INT64_GT: Final = 0xeac997b1
 ERR_ENTITY_MODEL_OUTPUT_LOGITS_REQUIRED: Final = 0x9be15598
 ERR_ENTITY_MODEL_OUTPUT_LOGITS_TENSOR_DTYPE: Final = 0xed47a10d
 ERR_ENTITY_MODEL_OUTPUT_LOGITS_TENSOR_FINITE: Final = 0xfff9b2dd
-ERR_ENTITY_MODEL_OUTPUT_LOGITS_TENSOR_NORM: Final = 0xf37a191d
-ERR_ENTITY_MODEL_OUTPUT_LOGITS_TENSOR_RANGE: Final = 0x67154d0b
 ERR_ENTITY_MODEL_OUTPUT_LOGITS_TENSOR_SHAPE: Final = 0x9cd066e8
 ERR_ENTITY_MODEL_OUTPUT_LOGITS_TENSOR_SIZE: Final = 0x2a6a75cd
 ERR_ENCODER_INPUT_INPUT_IDS_REPEATED_MIN_ITEMS: Final = 0x9a3b5b70
 ERR_ENCODER_INPUT_INPUT_IDS_REPEATED_MAX_ITEMS: Final = 0x56129efb
 ERR_ENCODER_INPUT_INPUT_IDS_TENSOR_DTYPE: Final = 0x09ed70bc
-ERR_ENCODER_INPUT_INPUT_IDS_TENSOR_FINITE: Final = 0xab4e459b
-ERR_ENCODER_INPUT_INPUT_IDS_TENSOR_NORM: Final = 0xc01248f6
 ERR_ENCODER_INPUT_INPUT_IDS_TENSOR_RANGE: Final = 0x30fddf7b
 ERR_ENCODER_INPUT_INPUT_IDS_TENSOR_SHAPE: Final = 0xe4b7782e
 ERR_ENCODER_INPUT_INPUT_IDS_TENSOR_SIZE: Final = 0x9c9897df
 ERR_ENCODER_INPUT_ATTENTION_MASK_TENSOR_DTYPE: Final = 0x6dbccbe1
-ERR_ENCODER_INPUT_ATTENTION_MASK_TENSOR_FINITE: Final = 0xc21b224d
-ERR_ENCODER_INPUT_ATTENTION_MASK_TENSOR_NORM: Final = 0x80ff7f08
 ERR_ENCODER_INPUT_ATTENTION_MASK_TENSOR_RANGE: Final = 0x1691f5bf
 ERR_ENCODER_INPUT_ATTENTION_MASK_TENSOR_SHAPE: Final = 0x2c275c95
 ERR_ENCODER_INPUT_ATTENTION_MASK_TENSOR_SIZE: Final = 0x3ed3c008
 ERR_ENCODER_OUTPUT_VECTOR_TENSOR_DTYPE: Final = 0x52fe30ee
 ERR_ENCODER_OUTPUT_VECTOR_TENSOR_FINITE: Final = 0xc3dd0757
 ERR_ENCODER_OUTPUT_VECTOR_TENSOR_NORM: Final = 0xa554d944
-ERR_ENCODER_OUTPUT_VECTOR_TENSOR_RANGE: Final = 0x2defd5cf
 ERR_ENCODER_OUTPUT_VECTOR_TENSOR_SHAPE: Final = 0xa7e279a4
 ERR_ENCODER_OUTPUT_VECTOR_TENSOR_SIZE: Final = 0xae6f62e4
 ERR_EVIDENCE_STEP_NAME_STRING_MIN_LEN: Final = 0x396fec2d
@@ -163,6 +141,7 @@ _R_PREDICT_REQUEST_REQUIRED: Final = _rt.Rule(
     "required",
     "exactly one field is required in oneof",
     "",
+    reads=("entity_model", "encoder"),
 )
 _R_PREDICT_REQUEST_REQUEST_ID_STRING_UUID: Final = _rt.Rule(
     "acme.inference.v1.PredictRequest",
@@ -226,6 +205,7 @@ _R_PREDICT_RESPONSE_PREDICT_OUTPUT_ON_SUCCESS: Final = _rt.Rule(
     "predict.output_on_success",
     "an OK response carries an output, any other one does not",
     "",
+    reads=("encoder", "entity_model", "status"),
 )
 _R_PREDICT_RESPONSE_REQUEST_ID_STRING_UUID: Final = _rt.Rule(
     "acme.inference.v1.PredictResponse",
@@ -782,28 +762,12 @@ PREDICT_REQUEST: Final = _rt.Contract(
         _rt.Promise(
             "entity_model.input_ids",
             "required, a int64[batch, 256] tensor, 0 to 249999",
-            (
-                "required",
-                "tensor.dtype",
-                "tensor.finite",
-                "tensor.norm",
-                "tensor.range",
-                "tensor.shape",
-                "tensor.size",
-            ),
+            ("required", "tensor.dtype", "tensor.range", "tensor.shape", "tensor.size"),
         ),
         _rt.Promise(
             "entity_model.attention_mask",
             "required, a int64[batch, 256] tensor, 0 to 1",
-            (
-                "required",
-                "tensor.dtype",
-                "tensor.finite",
-                "tensor.norm",
-                "tensor.range",
-                "tensor.shape",
-                "tensor.size",
-            ),
+            ("required", "tensor.dtype", "tensor.range", "tensor.shape", "tensor.size"),
         ),
         _rt.Promise(
             "encoder.input_ids",
@@ -812,8 +776,6 @@ PREDICT_REQUEST: Final = _rt.Contract(
                 "repeated.min_items",
                 "repeated.max_items",
                 "tensor.dtype",
-                "tensor.finite",
-                "tensor.norm",
                 "tensor.range",
                 "tensor.shape",
                 "tensor.size",
@@ -822,7 +784,7 @@ PREDICT_REQUEST: Final = _rt.Contract(
         _rt.Promise(
             "encoder.attention_mask",
             "a int64[tokens] tensor, 0 to 1",
-            ("tensor.dtype", "tensor.finite", "tensor.norm", "tensor.range", "tensor.shape", "tensor.size"),
+            ("tensor.dtype", "tensor.range", "tensor.shape", "tensor.size"),
         ),
         _rt.Promise("model", "one of entity_model and encoder is set", ("required",)),
     ),
@@ -846,20 +808,12 @@ PREDICT_RESPONSE: Final = _rt.Contract(
         _rt.Promise(
             "entity_model.logits",
             "required, a float32[batch, 256, 7] tensor, finite",
-            (
-                "required",
-                "tensor.dtype",
-                "tensor.finite",
-                "tensor.norm",
-                "tensor.range",
-                "tensor.shape",
-                "tensor.size",
-            ),
+            ("required", "tensor.dtype", "tensor.finite", "tensor.shape", "tensor.size"),
         ),
         _rt.Promise(
             "encoder.vector",
             "a float32[384] tensor, finite, of norm 1 ± 0.001",
-            ("tensor.dtype", "tensor.finite", "tensor.norm", "tensor.range", "tensor.shape", "tensor.size"),
+            ("tensor.dtype", "tensor.finite", "tensor.norm", "tensor.shape", "tensor.size"),
         ),
         _rt.Promise(
             "evidence",
@@ -890,28 +844,12 @@ ENTITY_MODEL_INPUT: Final = _rt.Contract(
         _rt.Promise(
             "input_ids",
             "required, a int64[batch, 256] tensor, 0 to 249999",
-            (
-                "required",
-                "tensor.dtype",
-                "tensor.finite",
-                "tensor.norm",
-                "tensor.range",
-                "tensor.shape",
-                "tensor.size",
-            ),
+            ("required", "tensor.dtype", "tensor.range", "tensor.shape", "tensor.size"),
         ),
         _rt.Promise(
             "attention_mask",
             "required, a int64[batch, 256] tensor, 0 to 1",
-            (
-                "required",
-                "tensor.dtype",
-                "tensor.finite",
-                "tensor.norm",
-                "tensor.range",
-                "tensor.shape",
-                "tensor.size",
-            ),
+            ("required", "tensor.dtype", "tensor.range", "tensor.shape", "tensor.size"),
         ),
     ),
     source="acme/inference/v1/model_service.proto",
@@ -927,15 +865,7 @@ ENTITY_MODEL_OUTPUT: Final = _rt.Contract(
         _rt.Promise(
             "logits",
             "required, a float32[batch, 256, 7] tensor, finite",
-            (
-                "required",
-                "tensor.dtype",
-                "tensor.finite",
-                "tensor.norm",
-                "tensor.range",
-                "tensor.shape",
-                "tensor.size",
-            ),
+            ("required", "tensor.dtype", "tensor.finite", "tensor.shape", "tensor.size"),
         ),
     ),
     source="acme/inference/v1/model_service.proto",
@@ -954,8 +884,6 @@ ENCODER_INPUT: Final = _rt.Contract(
                 "repeated.min_items",
                 "repeated.max_items",
                 "tensor.dtype",
-                "tensor.finite",
-                "tensor.norm",
                 "tensor.range",
                 "tensor.shape",
                 "tensor.size",
@@ -964,7 +892,7 @@ ENCODER_INPUT: Final = _rt.Contract(
         _rt.Promise(
             "attention_mask",
             "a int64[tokens] tensor, 0 to 1",
-            ("tensor.dtype", "tensor.finite", "tensor.norm", "tensor.range", "tensor.shape", "tensor.size"),
+            ("tensor.dtype", "tensor.range", "tensor.shape", "tensor.size"),
         ),
     ),
     source="acme/inference/v1/model_service.proto",
@@ -978,7 +906,7 @@ ENCODER_OUTPUT: Final = _rt.Contract(
         _rt.Promise(
             "vector",
             "a float32[384] tensor, finite, of norm 1 ± 0.001",
-            ("tensor.dtype", "tensor.finite", "tensor.norm", "tensor.range", "tensor.shape", "tensor.size"),
+            ("tensor.dtype", "tensor.finite", "tensor.norm", "tensor.shape", "tensor.size"),
         ),
     ),
     source="acme/inference/v1/model_service.proto",
@@ -1017,29 +945,21 @@ __all__ = [
     "ERR_PREDICT_REQUEST_ENTITY_MODEL_SHAPE_INT64_GT",
     "ERR_PREDICT_REQUEST_ENTITY_MODEL_INPUT_IDS_REQUIRED",
     "ERR_PREDICT_REQUEST_ENTITY_MODEL_INPUT_IDS_TENSOR_DTYPE",
-    "ERR_PREDICT_REQUEST_ENTITY_MODEL_INPUT_IDS_TENSOR_FINITE",
-    "ERR_PREDICT_REQUEST_ENTITY_MODEL_INPUT_IDS_TENSOR_NORM",
     "ERR_PREDICT_REQUEST_ENTITY_MODEL_INPUT_IDS_TENSOR_RANGE",
     "ERR_PREDICT_REQUEST_ENTITY_MODEL_INPUT_IDS_TENSOR_SHAPE",
     "ERR_PREDICT_REQUEST_ENTITY_MODEL_INPUT_IDS_TENSOR_SIZE",
     "ERR_PREDICT_REQUEST_ENTITY_MODEL_ATTENTION_MASK_REQUIRED",
     "ERR_PREDICT_REQUEST_ENTITY_MODEL_ATTENTION_MASK_TENSOR_DTYPE",
-    "ERR_PREDICT_REQUEST_ENTITY_MODEL_ATTENTION_MASK_TENSOR_FINITE",
-    "ERR_PREDICT_REQUEST_ENTITY_MODEL_ATTENTION_MASK_TENSOR_NORM",
     "ERR_PREDICT_REQUEST_ENTITY_MODEL_ATTENTION_MASK_TENSOR_RANGE",
     "ERR_PREDICT_REQUEST_ENTITY_MODEL_ATTENTION_MASK_TENSOR_SHAPE",
     "ERR_PREDICT_REQUEST_ENTITY_MODEL_ATTENTION_MASK_TENSOR_SIZE",
     "ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_REPEATED_MIN_ITEMS",
     "ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_REPEATED_MAX_ITEMS",
     "ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_TENSOR_DTYPE",
-    "ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_TENSOR_FINITE",
-    "ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_TENSOR_NORM",
     "ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_TENSOR_RANGE",
     "ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_TENSOR_SHAPE",
     "ERR_PREDICT_REQUEST_ENCODER_INPUT_IDS_TENSOR_SIZE",
     "ERR_PREDICT_REQUEST_ENCODER_ATTENTION_MASK_TENSOR_DTYPE",
-    "ERR_PREDICT_REQUEST_ENCODER_ATTENTION_MASK_TENSOR_FINITE",
-    "ERR_PREDICT_REQUEST_ENCODER_ATTENTION_MASK_TENSOR_NORM",
     "ERR_PREDICT_REQUEST_ENCODER_ATTENTION_MASK_TENSOR_RANGE",
     "ERR_PREDICT_REQUEST_ENCODER_ATTENTION_MASK_TENSOR_SHAPE",
     "ERR_PREDICT_REQUEST_ENCODER_ATTENTION_MASK_TENSOR_SIZE",
@@ -1053,14 +973,11 @@ __all__ = [
     "ERR_PREDICT_RESPONSE_ENTITY_MODEL_LOGITS_REQUIRED",
     "ERR_PREDICT_RESPONSE_ENTITY_MODEL_LOGITS_TENSOR_DTYPE",
     "ERR_PREDICT_RESPONSE_ENTITY_MODEL_LOGITS_TENSOR_FINITE",
-    "ERR_PREDICT_RESPONSE_ENTITY_MODEL_LOGITS_TENSOR_NORM",
-    "ERR_PREDICT_RESPONSE_ENTITY_MODEL_LOGITS_TENSOR_RANGE",
     "ERR_PREDICT_RESPONSE_ENTITY_MODEL_LOGITS_TENSOR_SHAPE",
     "ERR_PREDICT_RESPONSE_ENTITY_MODEL_LOGITS_TENSOR_SIZE",
     "ERR_PREDICT_RESPONSE_ENCODER_VECTOR_TENSOR_DTYPE",
     "ERR_PREDICT_RESPONSE_ENCODER_VECTOR_TENSOR_FINITE",
     "ERR_PREDICT_RESPONSE_ENCODER_VECTOR_TENSOR_NORM",
-    "ERR_PREDICT_RESPONSE_ENCODER_VECTOR_TENSOR_RANGE",
     "ERR_PREDICT_RESPONSE_ENCODER_VECTOR_TENSOR_SHAPE",
     "ERR_PREDICT_RESPONSE_ENCODER_VECTOR_TENSOR_SIZE",
     "ERR_PREDICT_RESPONSE_EVIDENCE_REPEATED_MAX_ITEMS",
@@ -1077,15 +994,11 @@ __all__ = [
     "ERR_ENTITY_MODEL_INPUT_SHAPE_INT64_GT",
     "ERR_ENTITY_MODEL_INPUT_INPUT_IDS_REQUIRED",
     "ERR_ENTITY_MODEL_INPUT_INPUT_IDS_TENSOR_DTYPE",
-    "ERR_ENTITY_MODEL_INPUT_INPUT_IDS_TENSOR_FINITE",
-    "ERR_ENTITY_MODEL_INPUT_INPUT_IDS_TENSOR_NORM",
     "ERR_ENTITY_MODEL_INPUT_INPUT_IDS_TENSOR_RANGE",
     "ERR_ENTITY_MODEL_INPUT_INPUT_IDS_TENSOR_SHAPE",
     "ERR_ENTITY_MODEL_INPUT_INPUT_IDS_TENSOR_SIZE",
     "ERR_ENTITY_MODEL_INPUT_ATTENTION_MASK_REQUIRED",
     "ERR_ENTITY_MODEL_INPUT_ATTENTION_MASK_TENSOR_DTYPE",
-    "ERR_ENTITY_MODEL_INPUT_ATTENTION_MASK_TENSOR_FINITE",
-    "ERR_ENTITY_MODEL_INPUT_ATTENTION_MASK_TENSOR_NORM",
     "ERR_ENTITY_MODEL_INPUT_ATTENTION_MASK_TENSOR_RANGE",
     "ERR_ENTITY_MODEL_INPUT_ATTENTION_MASK_TENSOR_SHAPE",
     "ERR_ENTITY_MODEL_INPUT_ATTENTION_MASK_TENSOR_SIZE",
@@ -1093,28 +1006,21 @@ __all__ = [
     "ERR_ENTITY_MODEL_OUTPUT_LOGITS_REQUIRED",
     "ERR_ENTITY_MODEL_OUTPUT_LOGITS_TENSOR_DTYPE",
     "ERR_ENTITY_MODEL_OUTPUT_LOGITS_TENSOR_FINITE",
-    "ERR_ENTITY_MODEL_OUTPUT_LOGITS_TENSOR_NORM",
-    "ERR_ENTITY_MODEL_OUTPUT_LOGITS_TENSOR_RANGE",
     "ERR_ENTITY_MODEL_OUTPUT_LOGITS_TENSOR_SHAPE",
     "ERR_ENTITY_MODEL_OUTPUT_LOGITS_TENSOR_SIZE",
     "ERR_ENCODER_INPUT_INPUT_IDS_REPEATED_MIN_ITEMS",
     "ERR_ENCODER_INPUT_INPUT_IDS_REPEATED_MAX_ITEMS",
     "ERR_ENCODER_INPUT_INPUT_IDS_TENSOR_DTYPE",
-    "ERR_ENCODER_INPUT_INPUT_IDS_TENSOR_FINITE",
-    "ERR_ENCODER_INPUT_INPUT_IDS_TENSOR_NORM",
     "ERR_ENCODER_INPUT_INPUT_IDS_TENSOR_RANGE",
     "ERR_ENCODER_INPUT_INPUT_IDS_TENSOR_SHAPE",
     "ERR_ENCODER_INPUT_INPUT_IDS_TENSOR_SIZE",
     "ERR_ENCODER_INPUT_ATTENTION_MASK_TENSOR_DTYPE",
-    "ERR_ENCODER_INPUT_ATTENTION_MASK_TENSOR_FINITE",
-    "ERR_ENCODER_INPUT_ATTENTION_MASK_TENSOR_NORM",
     "ERR_ENCODER_INPUT_ATTENTION_MASK_TENSOR_RANGE",
     "ERR_ENCODER_INPUT_ATTENTION_MASK_TENSOR_SHAPE",
     "ERR_ENCODER_INPUT_ATTENTION_MASK_TENSOR_SIZE",
     "ERR_ENCODER_OUTPUT_VECTOR_TENSOR_DTYPE",
     "ERR_ENCODER_OUTPUT_VECTOR_TENSOR_FINITE",
     "ERR_ENCODER_OUTPUT_VECTOR_TENSOR_NORM",
-    "ERR_ENCODER_OUTPUT_VECTOR_TENSOR_RANGE",
     "ERR_ENCODER_OUTPUT_VECTOR_TENSOR_SHAPE",
     "ERR_ENCODER_OUTPUT_VECTOR_TENSOR_SIZE",
     "ERR_EVIDENCE_STEP_NAME_STRING_MIN_LEN",

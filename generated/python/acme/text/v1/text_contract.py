@@ -13,19 +13,9 @@ from protocontract import _codegen_v1 as _rt
 # Error codes: constant across releases, so that programs need not read prose
 ERR_TEXT_SAMPLE_ID_STRING_UUID: Final = 0xee991ed0
 ERR_TEXT_SAMPLE_ID_STRING_UUID_EMPTY: Final = 0xc0fc6632
-ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_AMOUNT: Final = 0x6eef02af
-ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_BIDI: Final = 0x62ab3124
-ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_CONTROL: Final = 0x500358a3
-ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_EMPTY: Final = 0x18ac2457
-ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_MARKUP: Final = 0xafe19358
-ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_MOJIBAKE: Final = 0x9ef7c28e
 ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_NONCHARACTER: Final = 0xe1ebb922
 ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_NUL: Final = 0xcb7761d3
-ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_PRIVATE_USE: Final = 0x430d128a
 ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_REPLACEMENT: Final = 0x56e6db6a
-ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_SURROGATE: Final = 0xfeb423e1
-ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_TAG: Final = 0xf96f7491
-ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_TYPE: Final = 0x39e2db3c
 ERR_TEXT_SAMPLE_RAW_TEXT_STRING_MIN_LEN: Final = 0x32256bf8
 ERR_TEXT_SAMPLE_RAW_TEXT_STRING_MAX_LEN: Final = 0x5a44d995
 ERR_TEXT_SAMPLE_ENTITIES_REPEATED_MAX_ITEMS: Final = 0xb41b6146
@@ -313,23 +303,7 @@ TEXT_SAMPLE: Final = _rt.Contract(
         _rt.Promise(
             "raw_text",
             "1 to 512 characters, without NUL, replacement characters or noncharacters",
-            (
-                "text.amount",
-                "text.bidi",
-                "text.control",
-                "text.empty",
-                "text.markup",
-                "text.mojibake",
-                "text.noncharacter",
-                "text.nul",
-                "text.private_use",
-                "text.replacement",
-                "text.surrogate",
-                "text.tag",
-                "text.type",
-                "string.min_len",
-                "string.max_len",
-            ),
+            ("text.noncharacter", "text.nul", "text.replacement", "string.min_len", "string.max_len"),
         ),
         _rt.Promise(
             "entities",
@@ -371,19 +345,9 @@ NAMED_ENTITY: Final = _rt.Contract(
 __all__ = [
     "ERR_TEXT_SAMPLE_ID_STRING_UUID",
     "ERR_TEXT_SAMPLE_ID_STRING_UUID_EMPTY",
-    "ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_AMOUNT",
-    "ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_BIDI",
-    "ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_CONTROL",
-    "ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_EMPTY",
-    "ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_MARKUP",
-    "ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_MOJIBAKE",
     "ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_NONCHARACTER",
     "ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_NUL",
-    "ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_PRIVATE_USE",
     "ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_REPLACEMENT",
-    "ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_SURROGATE",
-    "ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_TAG",
-    "ERR_TEXT_SAMPLE_RAW_TEXT_TEXT_TYPE",
     "ERR_TEXT_SAMPLE_RAW_TEXT_STRING_MIN_LEN",
     "ERR_TEXT_SAMPLE_RAW_TEXT_STRING_MAX_LEN",
     "ERR_TEXT_SAMPLE_ENTITIES_REPEATED_MAX_ITEMS",
