@@ -46,7 +46,8 @@ SIZE = 100_000
 TEXTS = [
     "9" * 5000, "9" * 4300, "９" * 1000, "٣" * 1000, "1" + "0" * 990 + ".5", "1," * 5000 + "1", "1.2.3" * 100,
     "." * 1000, "1e999999999", "1e-999999999", "万" * 1000, "億" * 50, "1" + "万" * 60, "一" * 999, "十" * 999,
-    "点" * 100 + "一" * 100, "零" * 900, "一二三" * 300, "1兆" * 200, "(" * 1000, "-" * 1000, "$" * 1000, "USD " * 200, "5" + " " * 900 + "USD",
+    "点" * 100 + "一" * 100, "零" * 900, "一二三" * 300, "1兆" * 200, "(" * 1000, "-" * 1000, "$" * 1000, "USD " * 200,
+    "5" + " " * 900 + "USD",
     "\u200f" * 900 + "5", "\ud800", "1\udfff", "\x00", "<" * SIZE, "&" * SIZE, "&#" + "9" * SIZE + ";",
     "<a " * (SIZE // 3),
     "<!--" * (SIZE // 4), "<script>" * (SIZE // 8), "\u0301" * (SIZE // 2), "a" + "\u0301" * (SIZE // 2), "[" * SIZE,
@@ -85,7 +86,7 @@ def test_relations() -> None:
         bounded(partial(tensor.check, [1, 2], dims=["n"]))
         bounded(lambda value=value: tensor.check([1, 2], dims=["n"], shape=value))
         for dtype in ("int8", "float32", "float16", "bool", None):
-            promises = {"dims": ["n"], "finite": True, "min": 0, "max": 1, "l2_norm": (1, 0.1)}
+            promises: dict[str, Any] = {"dims": ["n"], "finite": True, "min": 0, "max": 1, "l2_norm": (1, 0.1)}
             bounded(partial(tensor.check, dtype=dtype, **promises), value)
         bounded(spans.check, "abc", value)
         bounded(partial(spans.remap, trim=True), "abc", value)
