@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import struct
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, TypeAlias
@@ -239,20 +241,37 @@ _BOUNDS: Final[Mapping[int, tuple[int, int]]] = {
 }
 
 
+_TYPE_FLOAT: Final = 2
+_FLOAT: Final = struct.Struct("<f")
+_BEYOND: Final = "a number that the field cannot hold; expected one of its type"
+
+
 def quantity_as(number: Decimal | int, field_type: int) -> str | int | float | Refusal:
     """A quantity in the type of the field that receives it (FieldDescriptorProto.Type): exactly, or refused.
 
-    A double or float takes the nearest number, as writing the decimal into the field would.
+    A double or float takes the nearest number that it has, as writing the decimal into the field would; a number beyond
+    its largest is refused.
     """
     if field_type == 9:
         return f"{number:f}" if isinstance(number, Decimal) else str(number)
     bounds = _BOUNDS.get(field_type)
     if bounds is None:
-        return float(number)
+        nearest = float(number)
+        if field_type == _TYPE_FLOAT and math.isfinite(nearest):
+            nearest = _single(nearest)
+        return nearest if math.isfinite(nearest) else Refusal("quantity.range", _BEYOND)
     if number != int(number):
         return Refusal(
             "quantity.scale", f"a fraction for a whole number of the unit; expected none, got {describe(number)}"
         )
     if not bounds[0] <= number <= bounds[1]:
-        return Refusal("quantity.scale", "a number that the field cannot hold; expected one of its type")
+        return Refusal("quantity.range", _BEYOND)
     return int(number)
+
+
+def _single(number: float) -> float:
+    """The nearest number of single precision; an infinity beyond the largest."""
+    try:
+        return float(_FLOAT.unpack(_FLOAT.pack(number))[0])
+    except OverflowError:
+        return math.inf

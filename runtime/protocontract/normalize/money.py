@@ -68,17 +68,19 @@ def normalizer(
     decimal: Literal[".", ","] | None = None,
     scale: Scale = "currency",
     sole_currency: str | None = None,
+    storable: Sequence[str] | None = None,
 ) -> MoneyNormalizer:
     """The non-raising twin of ``normalize`` for options that never change.
 
     The function returned takes ``(value, currency=None)``. ``currency`` is the code that already stands in
     ``currency_field``: with it, a canonical amount is kept before locale and default are looked at. ``sole_currency``
     is for contracts without ``currency_field`` (see ``check_options``): the default, and an amount with exactly its
-    minor digits is kept likewise. ``result.amount is value`` where nothing changed.
+    minor digits is kept likewise. ``storable`` names the codes for which an enum ``currency_field`` has a value: other
+    currencies are refused, but unlike ``allowed`` it decides no mark. ``result.amount is value`` where nothing changed.
 
     Raises OptionError.
     """
-    options = checked_options(policy, default_currency, allowed, locale, decimal, scale, sole_currency)
+    options = checked_options(policy, default_currency, allowed, locale, decimal, scale, sole_currency, storable)
     bare = bare_pattern(options)
     default, permitted, exact = options.default or "", options.allowed, options.scale != "any"
 

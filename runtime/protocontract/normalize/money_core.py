@@ -48,6 +48,7 @@ _KINDS: Final[dict[str, tuple[str, str]]] = {
     "obsolete_currency": (_CURRENCY, "a currency that was withdrawn; expected a code of today, got {}"),
     "currency_conflict": (_CURRENCY, "marks of different currencies; expected marks that agree, got {}"),
     "currency_not_allowed": (_CURRENCY, "a currency that is not allowed here, got {}"),
+    "not_storable": (_CURRENCY, "a currency that currency_field has no value for, got {}"),
     "no_currency": (_CURRENCY, "no currency; expected a code or a mark, got {}"),
     "ambiguous_currency": (_AMBIGUOUS, "a mark that several currencies share; expected a code, got {}"),
     "scale": (_SCALE, "digits beyond the currency's minor unit, got {}"),
@@ -72,11 +73,12 @@ class Options:
     table: MarkTable
     scale: Scale
     sole: str | None  # the only possible currency where none is stored
+    storable: frozenset[str]  # what the field that receives the code can hold; empty: all
 
 
 def checked_options(
     policy: str, default_currency: str | None, allowed: Sequence[str] | None, locale: str | None, decimal: str | None,
-    scale: str, sole_currency: str | None = None,
+    scale: str, sole_currency: str | None = None, storable: Sequence[str] | None = None,
 ) -> Options:
     """Raises OptionError for options that cannot be kept."""
     if scale not in {"currency", "any", "round_half_even", "round_half_up"}:
@@ -95,6 +97,7 @@ def checked_options(
         table=mark_table(locale or None),
         scale=scale,  # type: ignore[arg-type]
         sole=sole,
+        storable=frozenset(storable or ()),
     )
 
 
@@ -209,6 +212,8 @@ def finished(value: str, number: Number, negative: bool, code: str, options: Opt
     """Check ``allowed`` and the scale, and write the amount."""
     if options.allowed and code not in options.allowed:
         return refusal("currency_not_allowed", value)
+    if options.storable and code not in options.storable:
+        return refusal("not_storable", value)
     minor = MINOR_DIGITS[code]
     if options.scale != "any" and minor is not None:
         scaled = _scaled(number, minor, options.scale)

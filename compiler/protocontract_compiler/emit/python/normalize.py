@@ -103,6 +103,8 @@ class Normalizers(Walkers):
         if isinstance(allowed, tuple) and len(allowed) == 1:
             # No sibling keeps the currency: an amount without one is in the only one that may occur.
             options = (*options, ("sole_currency", str(allowed[0])))
+        if normalizer.kind == "money" and normalizer.target is not None:
+            options = (*options, *self._storable(message.field(normalizer.target), options))
         code = f"{self._rt(normalizer.kind)}({options_code(options)})"
         bound = self.module.constant(code, f"{normalizer.kind}_{snake(message.python_path)}_{field.name}")
         site = self.site(message, field, normalizer.kind, spoils=(normalizer.target,) if normalizer.target else ())
@@ -165,6 +167,15 @@ class Normalizers(Walkers):
         writer.line(f"{self._rt('change')}(changes, {site}, {value.name}, {stored}, {value.place})")
 
     # -- words with more than one result
+
+    def _storable(
+        self, target: ir.Field, options: tuple[tuple[str, ir.OptionValue], ...]
+    ) -> tuple[tuple[str, ir.OptionValue], ...]:
+        """What an enum that receives the currency can hold; `allowed`, where declared, is within it already."""
+        if target.enum is None or "allowed" in dict(options):
+            return ()
+        codes = {enum_code(value) for value in self.schema.enums[target.enum].values if value.number}
+        return (("storable", tuple(sorted(codes - {""}))),)
 
     def _money(
         self, message: ir.Message, target_name: str, bound: str, site: str, value: _Value, result: str, writer: Writer,
