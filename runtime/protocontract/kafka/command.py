@@ -116,7 +116,7 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
         }))
     if guard.unacknowledged:
         reason = guard.blocked or "no acknowledgement within the grace period"
-        print(f"{guard.unacknowledged} records are not acknowledged and not committed: {reason}", file=sys.stderr)
+        print(f"{plural(guard.unacknowledged, 'record')} not acknowledged and not committed: {reason}", file=sys.stderr)
         return BROKEN
     return INTERRUPTED if interrupted else KEPT
 
