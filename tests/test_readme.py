@@ -1,4 +1,4 @@
-"""README.md is true: its commands exist and run, its contract compiles, its Python runs, its outputs are what is printed.
+"""README.md is true: its commands run, its contract compiles, its Python runs, its outputs are what is printed.
 
 Blocks are told apart by how they begin. A block that no test knows is an error here, so that none is forgotten.
 """
@@ -40,7 +40,11 @@ def kind(block: str) -> str:
     if _COMMAND.match(first):
         return "shell"
     for start, name in {
-        "syntax = ": "contract", "version: v2": "buf", "from ": "python", f"{SOURCE}:": "mistakes", "str(v)": "values",
+        "syntax = ": "contract",
+        "version: v2": "buf",
+        "from ": "python",
+        f"{SOURCE}:": "mistakes",
+        "str(v)": "values",
         "acme.finance.v1.Transaction 1.4.0 · payments on": "demo",
     }.items():
         if first.startswith(start):
