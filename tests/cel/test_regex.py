@@ -136,6 +136,41 @@ def test_no_accepted_pattern_is_slow(size: int) -> None:
             assert time.process_time() - started < 0.25 + size * 4e-6, (pattern, plan, unit)
 
 
+def _seconds(search: Any, text: str) -> float:
+    """Processor time of one search, the better of two."""
+    best = float("inf")
+    for _ in range(2):
+        started = time.process_time()
+        search(text)
+        best = min(best, time.process_time() - started)
+    return best
+
+
+def test_random_patterns_take_linear_time() -> None:
+    """Ten times the text, ten times the time: of patterns that run in ``re``, on texts made of what they look for.
+
+    Texts are runs of one unit, with and without an end that makes the match fail late: what backtracking is slow on.
+    A quadratic search of 10 kB is stopped by the first bound already, before 100 kB would take minutes.
+    """
+    rng = random.Random(7)
+    measured = 0
+    while measured < 1_500:
+        pattern = rng.choice(["", "^", "^", "(?i)^", r"\A"]) + _pattern(rng) + rng.choice(["", "$", "$", r"\z"])
+        if check_pattern(pattern) is not None:
+            continue
+        plan = compile_pattern(pattern)
+        if plan.engine != "re" or not re.search(r"[*+]|,\}", plan.source):
+            continue  # bounded repeats take bounded time
+        measured += 1
+        search: Any = getattr(re.compile(plan.source), plan.method)
+        unit = "".join(rng.choice(ALPHABET) for _ in range(rng.randrange(1, 4)))
+        for end in ("", "!", "\n"):
+            short = _seconds(search, unit * (10_000 // len(unit)) + end)
+            assert short < 0.02, (pattern, plan, unit, end)
+            long = _seconds(search, unit * (100_000 // len(unit)) + end)
+            assert long < 25 * short + 0.005, (pattern, plan, unit, end, short, long)
+
+
 def test_standard_patterns_run_in_re() -> None:
     """The patterns of validate.proto's own rules are all of the fast kind."""
     for pattern in (

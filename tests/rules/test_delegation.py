@@ -31,7 +31,8 @@ message Top {
 }
 message Middle { Loose inner = 1; Top top = 2; string word = 3 [(buf.validate.field).string.len = 3]; }
 message Loose {
-  option (buf.validate.message).cel = {id: "dyn" message: "no" expression: "this.a > 5 || this.b.matches(this.b + 'x')"};
+  option (buf.validate.message).cel = {id: "dyn" message: "no"
+    expression: "this.a > 5 || this.b.matches(this.b + 'x')"};
   option (buf.validate.message).cel = {id: "text" expression: "this.hidden == 'leak' ? 'saw ' + this.hidden : ''"};
   int32 a = 1 [(buf.validate.field).int32.lt = 8];
   string b = 2;
@@ -118,7 +119,8 @@ def test_nothing_sensitive_is_shown(contract: Contract[Any]) -> None:
     found = contract.validate(message)
     shown = {violation.field_path: violation for violation in found}
     assert {
-        "one.hidden", "one.deep.key", "one.deep.open", "one.again[0]", "one.again[0].deep.key", "one.again[0].deep.open",
+        "one.hidden", "one.deep.key", "one.deep.open", "one.again[0]", "one.again[0].deep.key",
+        "one.again[0].deep.open",
     } <= set(shown)  # fmt: skip
     for violation in found:
         text = f"{violation} {violation!r} {violation.message} {violation.to_proto().to_json()}"
