@@ -137,9 +137,12 @@ class Producer(Protocol):
 ProducerFactory = Callable[[], Producer]
 
 
-def offset_to_commit(offset: int, leader_epoch: int = -1) -> Any:
-    """An offset as the client commits it. The leader epoch lets the next owner notice a truncated log."""
-    return _OffsetAndMetadata(offset, "", leader_epoch)
+def offset_to_commit(offset: int, leader_epoch: int = -1, metadata: str = "") -> Any:
+    """An offset as the client commits it. The leader epoch lets the next owner notice a truncated log.
+
+    metadata: text that every later owner of the partition can read, 4,096 bytes at most.
+    """
+    return _OffsetAndMetadata(offset, metadata, leader_epoch)
 
 
 def missing_codecs() -> list[str]:
@@ -187,6 +190,24 @@ def producer_factory(config: Mapping[str, Any]) -> ProducerFactory:
         return cast(Producer, kafka.KafkaProducer(**merged))
 
     return build
+
+
+#: What a producer of transactions does not leave to its configuration: a send must fail before its transaction does.
+_TRANSACTIONAL: Final[Mapping[str, Any]] = {
+    "acks": "all", "enable_idempotence": True, "request_timeout_ms": 5_000, "delivery_timeout_ms": 7_500,
+}
+
+
+def transactional_factory(
+    config: Mapping[str, Any], transactional_id: str, transaction_timeout_ms: int
+) -> Callable[[], Any]:
+    """Producers of one transactional id. Raises ValueError for a configuration that would lose records."""
+    producer_factory(config)
+    merged = {
+        **PRODUCER_DEFAULTS, **config, **_TRANSACTIONAL, "transactional_id": transactional_id,
+        "transaction_timeout_ms": transaction_timeout_ms,
+    }
+    return lambda: kafka.KafkaProducer(**merged)
 
 
 def new_consumer(topic: str, config: Mapping[str, Any]) -> Any:
@@ -271,6 +292,17 @@ def close_producer(producer: Producer, timeout: float) -> str | None:
     return None
 
 
+def abandon_producer(producer: Any) -> None:
+    """End a producer without waiting for what it still holds: nothing of that may be written any more."""
+    sender: Any = getattr(producer, "_sender", None)
+    if sender is not None:
+        # close() would flush first. There is no public way to end it otherwise.
+        sender.force_close()
+        sender.join(1.0)
+    with contextlib.suppress(Exception):
+        producer.close(timeout=0.0)
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # Errors, by what the guard does about them
 
@@ -288,6 +320,14 @@ def is_too_large(error: BaseException) -> bool:
 def is_forbidden(error: BaseException) -> bool:
     """Whether rights are missing: waiting does not help, somebody has to grant them."""
     return isinstance(error, _errors.AuthorizationError | _errors.SaslAuthenticationFailedError)
+
+
+def is_fenced(error: BaseException) -> bool:
+    """Whether the coordinator took a producer's epoch away. kafka-python tells a newer producer of the same
+    transactional id and a transaction that timed out by the same errors."""
+    fenced = (_errors.ProducerFencedError, _errors.InvalidProducerEpochError)
+    # A producer that has failed raises KafkaError with the first error among its arguments.
+    return isinstance(error, fenced) or any(isinstance(each, fenced) for each in error.args)
 
 
 def is_gap(error: BaseException) -> bool:

@@ -10,17 +10,21 @@ import signal
 import sys
 import time
 import tomllib
-from collections.abc import Iterator, Mapping
+import uuid
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Final, TextIO
+from typing import Any, Final, NamedTuple, Protocol, TextIO
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
 from protocontract.contract import Contract
 from protocontract.kafka import client
 from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
+from protocontract.kafka.exactly_once import ExactlyOnce
 from protocontract.kafka.forward import Forward
 from protocontract.kafka.guard import Guard
+from protocontract.kafka.stats import GuardStats
+from protocontract.kafka.transaction import TRANSACTION_TIMEOUT_MS, Transactions, Watchdog
 from protocontract.terminal import plural
 
 # What a broker accepts as the name of a topic.
@@ -29,7 +33,8 @@ _TOPIC: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 _DESCRIPTION: Final = """\
 Read a topic, apply a contract to every record, and write what keeps it to another topic; what breaks it goes to the
 dead-letter topic with the reason. At least once, in the order of each partition. Nothing is lost: an offset is
-committed when the record's copy (or its dead letter) is acknowledged.
+committed when the record's copy (or its dead letter) is acknowledged. With --exactly-once, good records, dead letters
+and offsets are written in transactions: a consumer with isolation_level read_committed sees each exactly once.
 """
 _EPILOG: Final = """\
 A value that no normalizer changed is written byte for byte; key, headers and timestamp are the source's. Tombstones are
@@ -65,6 +70,8 @@ def guard_command(argv: list[str]) -> int:
         raise UsageError(f"{contract.full_name} names no dead-letter topic; add --dead-letter TOPIC")
     if len({options.source, options.sink, dead}) < 3:
         raise UsageError("source, sink and dead letters must be three topics")
+    if options.transactional_id_prefix is not None and not options.exactly_once:
+        raise UsageError("--transactional-id-prefix names transactions; add --exactly-once")
     for topic in (options.source, options.sink, dead):
         if not _TOPIC.fullmatch(topic):
             raise UsageError(f"`{topic}` is no name of a topic; expected letters, digits, `.`, `_` and `-`")
@@ -82,29 +89,18 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
         for_consumer, config = client.split_config(config)
     except ValueError as error:
         raise UsageError(str(error)) from None
-    consumer = _consumer(options, for_consumer)
-    try:
-        guard: Guard[Any] = Guard(
-            consumer, contract, dead_letters=config, dead_letter_topic=dead, encoding=options.encoding,
-            tombstones="deliver", too_large=options.too_large, give_up_after=options.give_up_after,
-            grace=options.grace, stop_at_end=options.exit_at_end,
-        )
-    except GuardError:
-        consumer.close(autocommit=False)
-        raise
-    forward = Forward(guard, options.sink, client.producer_factory(config), encoding=options.sink_encoding,
-                      acknowledge_within=client.answer_within(config))
+    work = (_exactly_once if options.exactly_once else _at_least_once)(options, contract, dead, for_consumer, config)
+    guard = work.guard
     progress = _Progress(guard, f"{options.source} -> {options.sink}", sys.stderr)
-    guard._tick = progress.tick
+    work.tick(progress.tick)
     interrupted = False
     with _signals(guard) as received:
         try:
-            forward.start()
+            work.start()
             options.running = True
-            forward.run()
+            work.run()
         finally:
-            guard.close()
-            forward.close(options.grace)
+            work.close()
             if options.running:
                 progress.finish()
         interrupted = signal.SIGINT in received
@@ -121,15 +117,114 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
     return INTERRUPTED if interrupted else KEPT
 
 
+class _Counting(Protocol):
+    """What the progress line and the signal handlers need of a guard of either kind."""
+
+    @property
+    def stats(self) -> GuardStats: ...
+    @property
+    def blocked(self) -> str | None: ...
+    @property
+    def lag(self) -> int | None: ...
+    @property
+    def unacknowledged(self) -> int: ...
+    def stop(self) -> None: ...
+
+
+class _Work(NamedTuple):
+    """A guard of either kind, and how it is driven."""
+
+    guard: _Counting
+    tick: Callable[[Callable[[], object]], None]
+    start: Callable[[], object]
+    run: Callable[[], object]
+    close: Callable[[], object]
+
+
+def _at_least_once(
+    options: argparse.Namespace, contract: Contract[Any], dead: str, for_consumer: dict[str, Any],
+    config: dict[str, Any],
+) -> _Work:
+    consumer = _consumer(options, for_consumer)
+    try:
+        guard: Guard[Any] = Guard(
+            consumer, contract, dead_letters=config, dead_letter_topic=dead, encoding=options.encoding,
+            tombstones="deliver", too_large=options.too_large, give_up_after=options.give_up_after,
+            grace=options.grace, stop_at_end=options.exit_at_end,
+        )
+    except GuardError:
+        consumer.close(autocommit=False)
+        raise
+    forward = Forward(guard, options.sink, client.producer_factory(config), encoding=options.sink_encoding,
+                      acknowledge_within=client.answer_within(config))
+
+    def tick(function: Callable[[], object]) -> None:
+        guard._tick = function
+
+    def close() -> None:
+        guard.close()
+        forward.close(options.grace)
+
+    return _Work(guard, tick, forward.start, forward.run, close)
+
+
+def _exactly_once(
+    options: argparse.Namespace, contract: Contract[Any], dead: str, for_consumer: dict[str, Any],
+    config: dict[str, Any],
+) -> _Work:
+    if contract.on_breach == "HALT":
+        raise GuardError("--exactly-once: service levels are not judged there, and the contract halts on a breach; "
+                         "guard it at least once")
+    transactional_id = ".".join((options.transactional_id_prefix or "protocontract", _group(options),
+                                 options.instance or uuid.uuid4().hex))
+    try:
+        producers = client.transactional_factory(config, transactional_id, TRANSACTION_TIMEOUT_MS)
+    except ValueError as error:
+        raise GuardError(f"client configuration: {error}") from None
+    consumer = _consumer(options, for_consumer)
+    try:
+        guard = ExactlyOnce(
+            consumer, contract, Transactions(producers), sink=options.sink, dead_letter_topic=dead,
+            encoding=options.encoding, sink_encoding=options.sink_encoding, too_large=options.too_large,
+            give_up_after=options.give_up_after, grace=options.grace, stop_at_end=options.exit_at_end,
+            sole=options.instance is not None,
+        )
+    except GuardError:
+        consumer.close(autocommit=False)
+        raise
+    watchdog = Watchdog(lambda: guard.stopping, options.grace)
+
+    def tick(function: Callable[[], object]) -> None:
+        guard.tick = function
+
+    def start() -> None:
+        watchdog.start()
+        guard.start()
+
+    def close() -> None:
+        try:
+            guard.close()
+        finally:
+            watchdog.stop()
+
+    return _Work(guard, tick, start, guard.run, close)
+
+
+def _group(options: argparse.Namespace) -> str:
+    return options.group or f"protocontract.{options.source}.{options.sink}"
+
+
 def _consumer(options: argparse.Namespace, config: Mapping[str, Any]) -> Any:
     settings = {
         "client_id": "protocontract-guard", "bootstrap_timeout_ms": 10_000, **config,
-        "group_id": options.group or f"protocontract.{options.source}.{options.sink}",
+        "group_id": _group(options),
         "enable_auto_commit": False,
         "auto_offset_reset": "earliest" if getattr(options, "from") == "earliest" else "none",
         # What a transaction aborted was never written, as far as readers are concerned.
         "isolation_level": "read_committed",
     }
+    if options.instance is not None:
+        settings["group_instance_id"] = options.instance
     servers = ",".join(config["bootstrap_servers"])
     try:
         # It asks a broker for the cluster before it is there.
@@ -174,7 +269,7 @@ def _say(error: GuardError, code: int) -> int:
 
 
 @contextmanager
-def _signals(guard: Guard[Any]) -> Iterator[list[int]]:
+def _signals(guard: _Counting) -> Iterator[list[int]]:
     """SIGTERM and SIGINT stop the guard after the record in hand; the second one ends the process at once."""
     received: list[int] = []
     kinds = (signal.SIGTERM, signal.SIGINT)
@@ -198,7 +293,7 @@ def _signals(guard: Guard[Any]) -> Iterator[list[int]]:
 class _Progress:
     """One line on standard error: redrawn every second on a terminal, else printed every ten seconds."""
 
-    def __init__(self, guard: Guard[Any], title: str, stream: TextIO) -> None:
+    def __init__(self, guard: _Counting, title: str, stream: TextIO) -> None:
         self._guard = guard
         self._title = title
         self._stream = stream
@@ -264,6 +359,12 @@ def _seconds(text: str) -> float:
     return value
 
 
+def _instance(text: str) -> str:
+    if not _TOPIC.fullmatch(text) or text in (".", ".."):
+        raise argparse.ArgumentTypeError("expected letters, digits, `.`, `_` and `-`")
+    return text
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="protocontract guard", description=_DESCRIPTION, epilog=_EPILOG,
@@ -279,6 +380,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--bootstrap-servers", metavar="HOST:PORT[,...]", help="default $KAFKA_BOOTSTRAP_SERVERS")
     parser.add_argument("--client-config", metavar="FILE", help="further options of the Kafka client: TLS, SASL")
     parser.add_argument("--group", metavar="NAME", help="consumer group; default protocontract.SOURCE.SINK")
+    parser.add_argument("--instance", type=_instance, metavar="NAME",
+                        help="a name that this process keeps over restarts and no other has: it gets its partitions "
+                             "back without a rebalance (group.instance.id)")
+    parser.add_argument("--exactly-once", action="store_true",
+                        help="write good records, dead letters and offsets in transactions of one cluster")
+    parser.add_argument("--transactional-id-prefix", metavar="TEXT",
+                        help="transactional ids are TEXT.GROUP.INSTANCE, with a random instance where none is named; "
+                             "default protocontract")
     parser.add_argument("--from", choices=("earliest", "stop"), default="earliest",
                         help="where to begin without a committed offset; stop refuses, and so reports a gap")
     parser.add_argument("--encoding", choices=("protobuf", "confluent", "json", "headers"), default="protobuf",

@@ -7,16 +7,21 @@ contract was applied.
 
 from __future__ import annotations
 
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
+
+from google.protobuf.message import Message
 
 from protocontract import wire
-from protocontract.kafka.client import ProducerFactory
+from protocontract.kafka.client import Fetched, ProducerFactory
 from protocontract.kafka.dead_letter import NORMALIZED, Letter, own_violation, sendable_headers
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.guard import Guard
+from protocontract.kafka.judge import Judge
 from protocontract.kafka.outbox import Outbox, Sending
-from protocontract.kafka.record import Record
 from protocontract.violations import Refusal
+
+if TYPE_CHECKING:
+    from protocontract.contract import Contract
 
 SinkEncoding = Literal["protobuf", "json"]
 
@@ -68,8 +73,8 @@ class Forward:
                 violation = own_violation(record.contract, "wire.null", "neither key nor value; expected a message")
                 guard._dead_letter(record._partition, raw, record.contract, (violation,))
                 continue
-            letter = Letter(self._topic, raw.key, self._value(record), self._headers(record),
-                            raw.timestamp if raw.timestamp is not None and raw.timestamp >= 0 else None)
+            letter = sink_letter(self._topic, guard._judge, raw, record.contract, record.message,
+                                 changed=bool(record.changes), encoding=self._encoding)
             outcome: Literal["delivered", "tombstones"] = "delivered" if raw.value is not None else "tombstones"
             sink.send(Sending(letter, record._partition, raw.offset, outcome))
 
@@ -77,24 +82,42 @@ class Forward:
         """Close the sink's producer, after the guard was closed."""
         self._sink.close(timeout)
 
-    def _headers(self, record: Record[Any]) -> list[tuple[str, bytes]]:
-        headers = [pair for pair in sendable_headers(record.raw.headers) if pair[0] != NORMALIZED]
-        if record.message is not None:
-            headers.append((NORMALIZED, record.contract.fingerprint.encode()))
-        return headers
 
-    def _value(self, record: Record[Any]) -> bytes | None:
-        raw, message = record.raw.value, record.message
-        if raw is None or message is None:
-            return None
-        source = self._guard._judge.encoding_of(record.raw)
-        target = self._encoding or source
-        if target == source and not record.changes:
-            return raw
-        if target == "confluent":
-            # The frame stays as it came: the schema is the same.
-            frame = wire.parse_frame(raw, wire.message_indexes(message.DESCRIPTOR))
-            if isinstance(frame, Refusal):
-                raise GuardError(f"sink: a framed record that was read cannot be framed again ({frame.rule_id})")
-            return raw[: frame.payload_offset] + wire.encode(message, "protobuf")
-        return wire.encode(message, target)
+def sink_letter(
+    topic: str,
+    judge: Judge,
+    raw: Fetched,
+    contract: Contract[Any],
+    message: Message | None,
+    *,
+    changed: bool,
+    encoding: SinkEncoding | None = None,
+) -> Letter:
+    """A good record as the sink gets it. ``message`` is None for a tombstone; ``encoding`` None is the source's.
+
+    Raises GuardError.
+    """
+    headers = [pair for pair in sendable_headers(raw.headers) if pair[0] != NORMALIZED]
+    if message is not None:
+        headers.append((NORMALIZED, contract.fingerprint.encode()))
+    timestamp = raw.timestamp if raw.timestamp is not None and raw.timestamp >= 0 else None
+    return Letter(topic, raw.key, _value(judge, raw, message, changed, encoding), headers, timestamp)
+
+
+def _value(
+    judge: Judge, record: Fetched, message: Message | None, changed: bool, encoding: SinkEncoding | None
+) -> bytes | None:
+    raw = record.value
+    if raw is None or message is None:
+        return None
+    source = judge.encoding_of(record)
+    target = encoding or source
+    if target == source and not changed:
+        return raw
+    if target == "confluent":
+        # The frame stays as it came: the schema is the same.
+        frame = wire.parse_frame(raw, wire.message_indexes(message.DESCRIPTOR))
+        if isinstance(frame, Refusal):
+            raise GuardError(f"sink: a framed record that was read cannot be framed again ({frame.rule_id})")
+        return raw[: frame.payload_offset] + wire.encode(message, "protobuf")
+    return wire.encode(message, target)
