@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -15,7 +16,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from protocontract.terminal import plural
 from protocontract_compiler import pipeline, protoc
 from protocontract_compiler.descriptors import load
-from protocontract_compiler.descriptors.validate_proto import write_includes
+from protocontract_compiler.descriptors.validate_proto import VALIDATE_PROTO, VOCABULARY_PROTO, write_includes
 from protocontract_compiler.diagnostics import Diagnostics, Stopped
 
 _KEPT, _COULD_NOT = 0, 2
@@ -74,6 +75,8 @@ def compile_command(argv: Sequence[str]) -> int:
             print(diagnostics.to_json())
         else:
             print(diagnostics.render(), file=sys.stderr)
+            for note in _missing_imports(diagnostics):
+                print(note, file=sys.stderr)
         return _COULD_NOT
     if arguments.format == "json":
         print(json.dumps({"errors": [], "written": written}, indent=2))
@@ -137,3 +140,14 @@ def _misplaced(files: FileDescriptorSet, names: Sequence[str]) -> Iterator[str]:
                 f"note: {file.name} is of the package {file.package}, but its modules go to {folder}; "
                 f"add -I {folder.removesuffix(f'/{place}')}"
             )
+
+
+def _missing_imports(diagnostics: Diagnostics) -> Iterator[str]:
+    """What protoc means by an unknown option of ours: the file does not import its definition."""
+    told: set[tuple[str, str]] = set()
+    for found in diagnostics.sorted():
+        for package, proto in ((r"buf\.validate", VALIDATE_PROTO), (r"protocontract\.v1", VOCABULARY_PROTO)):
+            unknown = found.id == "proto" and re.match(rf'Option "\({package}\.\w+\)" unknown', found.message)
+            if unknown and (found.place.file, proto) not in told:
+                told.add((found.place.file, proto))
+                yield f'note: {found.place.file} needs import "{proto}";'

@@ -187,7 +187,7 @@ def explain(name: str) -> Explanation | None:
         meanings: Any = point.load()
         if name in meanings:
             return Explanation(name, f"diagnostic of {point.name}", meanings[name])
-    return _options().get(name) or _buf_rules().get(name)
+    return _options().get(name) or _buf_rules().get(name) or _word(name)
 
 
 def known_ids() -> list[str]:
@@ -196,6 +196,15 @@ def known_ids() -> list[str]:
     for point in entry_points(group=GROUP):
         found += point.load()
     return sorted(set(found))
+
+
+def _word(name: str) -> Explanation | None:
+    """An option as it stands in a contract, without the word that it belongs to: ``trim``, ``default_currency``."""
+    found = [option for key, option in _options().items() if key.endswith(f".{name}")]
+    if len({option.meaning for option in found}) < 2:
+        # `amounts` inside of text has the options of `money`, which comes after it.
+        return found[-1] if found else None
+    return Explanation(name, "option", "of several words", f"explain {' or '.join(option.id for option in found)}")
 
 
 @cache

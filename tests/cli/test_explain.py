@@ -98,9 +98,7 @@ def test_error_codes_of_generated_modules(
     assert "name one with --contract" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(
-    "code", ["0xb93db785", "B93DB785", "3107829637", "ERR_TRANSACTION_AMOUNT_MONEY_AMBIGUOUS"]
-)
+@pytest.mark.parametrize("code", ["0xb93db785", "B93DB785", "3107829637", "ERR_TRANSACTION_AMOUNT_MONEY_AMBIGUOUS"])
 def test_codes_in_every_form_are_explained_from_a_generated_module(
     code: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -155,3 +153,14 @@ def test_options_are_explained_by_the_vocabularys_own_comments(monkeypatch: pyte
 )
 def test_every_word_of_the_vocabulary_is_known(name: str) -> None:
     assert explain(name) is not None
+
+
+def test_an_option_is_known_without_its_word() -> None:
+    for name, id_ in (("trim", "text.trim"), ("default_currency", "money.default_currency"), ("zone", "instant.zone")):
+        found = explain(name)
+        assert found is not None
+        assert found.id == id_
+    found = explain("min")
+    assert found is not None
+    assert found.fix.startswith("explain ")
+    assert " or " in found.fix

@@ -115,6 +115,18 @@ def test_errors_of_protoc_have_the_same_form(folder: Path, capsys: pytest.Captur
     assert "error[proto]" in capsys.readouterr().err
 
 
+def test_a_missing_import_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = BAD.replace('import "protocontract/v1/contract.proto";', "")
+    text = text.replace("int32 id = 1", "string a = 2 [(buf.validate.field).required = true];\n  int32 id = 1")
+    (folder / "protos/shop/v1/refund.proto").write_text(text)
+    assert compile_command(["protos", "--out", "gen"]) == 2
+    assert capsys.readouterr().err.splitlines()[-3:] == [
+        "3 errors; nothing was written",
+        'note: shop/v1/refund.proto needs import "buf/validate/validate.proto";',
+        'note: shop/v1/refund.proto needs import "protocontract/v1/contract.proto";',
+    ]
+
+
 def test_what_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert compile_command(["nowhere", "--out", "gen"]) == 2
     assert capsys.readouterr().err == "error: nowhere: no such file or folder\n"
