@@ -20,6 +20,7 @@ from protovalidate import ViolationsPb
 from protocontract.contract import Contract
 from protocontract.violations import ContractError, RuleEvaluationError
 from protocontract_compiler import ir, pipeline
+from protocontract_compiler.cel.compiler import CelCompiler
 from protocontract_compiler.descriptors import Loaded, load
 from protocontract_compiler.diagnostics import Diagnostics
 from protocontract_compiler.dynamic import contracts_of
@@ -57,9 +58,10 @@ class _Suite:
     def _lowered(self, loaded: Loaded) -> ir.Schema:
         schema = loaded.schema
         lowered: dict[str, ir.Message] = {}
+        cel = CelCompiler(loaded.pool)
         for name, message in schema.messages.items():
             diagnostics = Diagnostics()
-            lowered[name] = Lowering(loaded, schema, diagnostics, strict=False).message(message)
+            lowered[name] = Lowering(loaded, schema, diagnostics, strict=False, cel=cel).message(message)
             if diagnostics.failed:
                 self._mistakes[name] = diagnostics.render()
         schema = replace(schema, messages=lowered)

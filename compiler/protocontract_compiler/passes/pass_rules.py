@@ -114,13 +114,21 @@ class _Where:
 class Lowering:
     """Lowers the messages of one schema, one at a time; compiled CEL is kept between them."""
 
-    def __init__(self, loaded: Loaded, schema: ir.Schema, diagnostics: Diagnostics, strict: bool) -> None:
+    def __init__(
+        self,
+        loaded: Loaded,
+        schema: ir.Schema,
+        diagnostics: Diagnostics,
+        strict: bool,
+        cel: CelCompiler | None = None,
+    ) -> None:
+        """``cel`` is the compiler of another lowering of the same schema, for what it has compiled already."""
         self._loaded = loaded
         self._options = loaded.options
         self._schema = schema
         self._diagnostics = diagnostics
         self._strict = strict
-        self._cel = CelCompiler(loaded.pool)
+        self._cel = CelCompiler(loaded.pool) if cel is None else cel
         self._delegated: str | None = None
 
     # -- messages
