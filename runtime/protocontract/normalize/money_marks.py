@@ -85,7 +85,7 @@ _TABLE: Final = (
     ("XAF XOF", "FCFA F_CFA CFA"), ("XPF", "FCFP CFPF CFP"), ("BIF", "FBu"), ("CDF", "FC"), ("GNF", "FG"),
     ("DJF", "Fdj"), ("RWF", "FRw"), ("KMF", "CF"),
     (_RUPEES, "Rs Rs. ₨ rupee rupees 卢比 盧比 ルピー"),
-    ("INR", "₹ 印度卢比 印度盧比"), ("LKR", "රු රු. ரூ"), ("NPR", "रू नेरू"),
+    ("INR", "₹ 印度卢比 印度盧比"), ("LKR", "රු රු. ரூ"), ("NPR", "नेरू"), ("INR NPR", "रू रु रु."),
     # Europe
     ("EUR", "€ euro euros евро 欧元 歐元 ユーロ 유로"),
     ("PLN", "zł zl zloty złoty złote złotych 兹罗提"),
