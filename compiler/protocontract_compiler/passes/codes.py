@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from protocontract_compiler import ir
 from protocontract_compiler.passes import reach
@@ -53,6 +53,8 @@ def places(schema: ir.Schema, message: ir.Message) -> Iterator[RulePlace]:
     that contain each other can have more paths than memory holds: who goes through them sets a limit.
     """
     seen: set[tuple[str, str]] = set()
+    # Of the schema only what the message reaches, or the places of many contracts would take quadratic time.
+    schema = replace(schema, messages={reached.full_name: reached for reached in reach.reached(schema, message)})
     for place in _Places(schema, message.full_name).of_message(message, "", (message.full_name,)):
         if (place.path, place.rule_id) not in seen:
             seen.add((place.path, place.rule_id))
