@@ -246,8 +246,8 @@ _FLOAT: Final = struct.Struct("<f")
 _BEYOND: Final = "a number that the field cannot hold; expected one of its type"
 
 
-def quantity_as(number: Decimal | int, field_type: int) -> str | int | float | Refusal:
-    """A quantity in the type of the field that receives it (FieldDescriptorProto.Type): exactly, or refused.
+def quantity_as(number: Decimal | int, field_type: int) -> Any:
+    """A quantity in the type of the field that receives it (FieldDescriptorProto.Type): exactly, or a Refusal.
 
     A double or float takes the nearest number that it has, as writing the decimal into the field would; a number beyond
     its largest is refused.

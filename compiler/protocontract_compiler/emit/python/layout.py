@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
 WIDTH = 110
 _STEP = "    "
 _OPENING, _CLOSING = "([{", ")]}"
+
+
+@dataclass(slots=True)
+class _Brackets:
+    """A pair of brackets: where it opens and closes, and the commas directly in it."""
+
+    start: int
+    end: int = -1
+    commas: list[int] = field(default_factory=list)
+    comprehension: bool = False
 
 
 def laid_out(source: str) -> str:
@@ -16,17 +27,15 @@ def laid_out(source: str) -> str:
 
 def _broken(line: str) -> Iterator[str]:
     found = _outermost(line) if len(line) > WIDTH and not line.lstrip().startswith("#") else None
-    if found is None:
+    if found is None or not line[found.start + 1 : found.end].strip():
         yield line
         return
-    start, commas, end = found
-    if not line[start + 1 : end].strip():
-        yield line
-        return
+    # The commas of a comprehension separate no items: `for key, value in ...`.
+    commas = [] if found.comprehension else found.commas
     indent = line[: len(line) - len(line.lstrip())]
-    parts = [line[a + 1 : b].strip() for a, b in zip([start, *commas], [*commas, end], strict=True)]
-    parts = [part for part in parts if part]
-    yield line[: start + 1]
+    cuts = zip([found.start, *commas], [*commas, found.end], strict=True)
+    parts = [part for part in (line[a + 1 : b].strip() for a, b in cuts) if part]
+    yield line[: found.start + 1]
     # A tuple of one keeps its comma; a comprehension must not get one.
     trailing = "," if commas else ""
     together = f"{indent}{_STEP}{', '.join(parts)}"
@@ -35,14 +44,13 @@ def _broken(line: str) -> Iterator[str]:
     else:
         for part in parts:
             yield from _broken(f"{indent}{_STEP}{part}{trailing}")
-    yield f"{indent}{line[end:]}"
+    yield f"{indent}{line[found.end :]}"
 
 
-def _outermost(line: str) -> tuple[int, list[int], int] | None:
-    """Where the last outermost brackets open and close, and the commas between; None where there are none to break."""
-    depth = 0
-    start, commas = -1, list[int]()
-    found: tuple[int, list[int], int] | None = None
+def _outermost(line: str) -> _Brackets | None:
+    """The last of the outermost brackets that can be broken; None where there are none, and before a comment."""
+    open_: list[_Brackets] = []
+    found: _Brackets | None = None
     quote = ""
     place = 0
     while place < len(line):
@@ -57,15 +65,20 @@ def _outermost(line: str) -> tuple[int, list[int], int] | None:
         elif char == "#":
             return None
         elif char in _OPENING:
-            if depth == 0:
-                start, commas = place, []
-            depth += 1
+            open_.append(_Brackets(place))
         elif char in _CLOSING:
-            depth -= 1
-            if depth == 0 and char == ")":
-                found = (start, commas, place)
-        elif char == "," and depth == 1:
-            commas.append(place)
+            closed = open_.pop()
+            closed.end = place
+            if not open_ and not _is_index(line, closed.start):
+                found = closed
+        elif open_ and char == ",":
+            open_[-1].commas.append(place)
+        elif open_ and line.startswith(" for ", place):
+            open_[-1].comprehension = True
         place += 1
-    # A generator argument or an index is not ours to break, nor is a string inside a subscript.
-    return found if found is not None and line[found[0]] == "(" else None
+    return found
+
+
+def _is_index(line: str, start: int) -> bool:
+    """Whether brackets are an index or a slice, which reads badly in pieces."""
+    return line[start] == "[" and start > 0 and (line[start - 1].isalnum() or line[start - 1] in "_)]")

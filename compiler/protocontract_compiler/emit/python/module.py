@@ -71,9 +71,14 @@ class Module:
             return replace(described.governance, sensitive=True)
         return described.governance
 
-    def constant(self, code: str, hint: str) -> str:
-        """The name of a module-level constant with that code. Equal code is one constant."""
-        return self._once(self.constants, code, f"_{screaming(hint)}")
+    def constant(self, code: str, hint: str, annotation: str = "") -> str:
+        """The name of a module-level constant with that code. Equal code is one constant.
+
+        ``annotation`` is its type, where the one that checkers infer is too narrow for its use.
+        """
+        if "Any" in annotation:
+            self.typing.add("Any")
+        return self._once(self.constants, code, f"_{screaming(hint)}", annotation=annotation)
 
     def field_element(self, message: str, described: ir.Field) -> str:
         """The name of the FieldElement of a field."""
@@ -154,12 +159,13 @@ class Module:
         known = self.schema.messages.get(message)
         return screaming(known.python_path if known is not None else message.rpartition(".")[2])
 
-    def _once(self, section: Section, code: str, hint: str, key: str | None = None) -> str:
+    def _once(self, section: Section, code: str, hint: str, key: str | None = None, *, annotation: str = "") -> str:
         found = section.names.get(key or code)
         if found is None:
             found = self.names.fresh(hint)
             section.names[key or code] = found
-            section.lines.append(f"{found}: Final = {code}")
+            kind = f"Final[{annotation}]" if annotation else "Final"
+            section.lines.append(f"{found}: {kind} = {code}")
         return found
 
 

@@ -193,6 +193,7 @@ class Normalizers(Walkers):
             by_code = self.module.constant(
                 literal({code: number for number, code in sorted(codes.items(), reverse=True)}),
                 f"numbers_of_{target.enum.rpartition('.')[2]}",
+                "dict[str, Any]",  # protoc's stubs take an enum's own class only
             )
             writer.line(f"{known} = {by_number}.get({place})")
             stored = f"{by_code}[{result}.currency]"
