@@ -33,6 +33,8 @@ OFFSET: Final = f"{PREFIX}offset"
 TIMESTAMP: Final = f"{PREFIX}timestamp"
 TIMESTAMP_TYPE: Final = f"{PREFIX}timestamp_type"
 GROUP: Final = f"{PREFIX}group"
+#: The group in which the record failed first, where a replay brought it to another one.
+FIRST_GROUP: Final = f"{PREFIX}first_group"
 CLIENT: Final = f"{PREFIX}client"
 CONTRACT: Final = f"{PREFIX}contract"
 VERSION: Final = f"{PREFIX}version"
@@ -63,12 +65,14 @@ DEAD_LETTER_HEADERS: Final = frozenset({
     TOPIC, PARTITION, OFFSET, TIMESTAMP, TIMESTAMP_TYPE, GROUP, CLIENT, CONTRACT, VERSION, FINGERPRINT, RULE_IDS,
     ERROR_CODES, FIELD_PATHS, ERROR_CLASS, VIOLATIONS, REASON, ATTEMPT, FIRST_FAILED_AT, REPLAYS, NULL, NULL_HEADERS,
     TRUNCATED, ORIGINAL_SIZE, SHA256, REPLAYED, PLAN, TARGET_GROUP,
+    FIRST_GROUP,
 })
 
 #: Bounds of one record's headers: how many violations are listed, and how many bytes one header takes.
 MAX_LISTED: Final = 50
 MAX_HEADER: Final = 2_048
 MAX_REASON: Final = 1_024
+MAX_GROUP: Final = 255
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +137,9 @@ def dead_letter(
         (FIRST_FAILED_AT, _kept(before, FIRST_FAILED_AT, again) or _moment(now)),
         (REPLAYS, b"%d" % _count(before.get(REPLAYS) if again else None)),
     ]
+    first_group = before.get(FIRST_GROUP, before.get(GROUP)) if again else None
+    if first_group and len(first_group) <= MAX_GROUP and first_group != group_header(provenance.group):
+        ours.append((FIRST_GROUP, first_group))
     if reason is not None:
         ours.append((REASON, _bounded(reason, MAX_REASON)))
     if nulls:
@@ -256,7 +263,7 @@ def _joined(parts: Iterable[str]) -> bytes:
     return b",".join(entries)
 
 
-def _bounded(text: str, size: int = 255) -> bytes:
+def _bounded(text: str, size: int = MAX_GROUP) -> bytes:
     return text.encode("utf-8", "replace")[:size].decode("utf-8", "ignore").encode()
 
 

@@ -1,0 +1,380 @@
+"""Sending dead letters again: key, value and headers as they were, to a named topic or back to where they came from.
+
+A replayed record carries its original position, timestamp and attempts in our headers, and how often it was replayed;
+what said why it failed is gone. So ``record.id`` stays, and a guard that rejects it again writes a dead letter of the
+next attempt. It gets the present time: old timestamps are deleted by retention.
+
+A letter is *superseded* when a newer one of the same record and group is there: the newest stands for the record. It
+is *parked*, and stays so, when the record was replayed too often, when it cannot be had from its letter (truncated;
+neither key nor value, which kafka-python cannot send), or when something else than a guard wrote it. A record is for
+the group in which it failed first, whichever guard rejected it since.
+
+At least once: see ``replay_log``. The topic is read twice: once to know the newest letters, once to send. Memory grows
+with the number of records that have letters, not with their size.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from queue import Empty, SimpleQueue
+from typing import Any, Final, NamedTuple
+
+from protocontract.cli import UsageError
+from protocontract.kafka import client
+from protocontract.kafka.client import Producer, ProducerFactory, TopicPartition
+from protocontract.kafka.connection import partitions_of
+from protocontract.kafka.dead_letter import (
+    ATTEMPT,
+    FIRST_FAILED_AT,
+    FIRST_GROUP,
+    NULL_HEADERS,
+    OFFSET,
+    PARTITION,
+    PLAN,
+    REPLAYED,
+    REPLAYS,
+    TARGET_GROUP,
+    TIMESTAMP,
+    TIMESTAMP_TYPE,
+    TOPIC,
+    group_header,
+    split_headers,
+)
+from protocontract.kafka.letters import DeadLetter, extent, read
+from protocontract.kafka.replay_log import Plan, ReplayLog
+
+log: Final = logging.getLogger("protocontract.kafka")
+
+#: Letters on their way at once, and between two writes of the log.
+BATCH: Final = 200
+#: Seconds before a letter whose send failed is tried again.
+PAUSES: Final = (0.2, 1.0, 3.0)
+
+#: Why a letter stays where it is, as the report says it.
+PARKED: Final = {
+    "max_replays": "replayed as often as allowed",
+    "truncated": "the value was too large for its dead letter and is cut off",
+    "null": "neither key nor value, which the client cannot send",
+    "foreign": "not written by a guard",
+}
+
+
+@dataclass(slots=True)
+class Report:
+    """What a replay did, or would do."""
+
+    plan: Plan
+    dry_run: bool
+    read: int = 0
+    #: Acknowledged by the target (or what would be sent).
+    replayed: int = 0
+    #: Replayed by this plan or another one before.
+    done: int = 0
+    superseded: int = 0
+    unselected: int = 0
+    #: Not sent, because the replay was stopped or the target could not be written.
+    left: int = 0
+    parked: Counter[str] = field(default_factory=Counter)
+    #: Letters that could not be sent, by the error's class.
+    failed: Counter[str] = field(default_factory=Counter)
+    #: Rules of what was replayed; a letter counts once for each of its rules.
+    by_rule: Counter[str] = field(default_factory=Counter)
+    #: What kept the replay from going on.
+    trouble: str | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether everything that was asked for is on its way."""
+        return not self.parked and not self.failed and not self.left and self.trouble is None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for JSON."""
+        return {
+            "plan": None if self.dry_run else self.plan.id, "dry_run": self.dry_run, **self.plan.order(),
+            "read": self.read, "replayed": self.replayed, "already_replayed": self.done,
+            "superseded": self.superseded, "not_selected": self.unselected, "left": self.left,
+            "parked": dict(sorted(self.parked.items())), "failed": dict(sorted(self.failed.items())),
+            "by_rule": dict(self.by_rule.most_common()), "trouble": self.trouble,
+        }
+
+
+class _Send(NamedTuple):
+    letter: DeadLetter
+    topic: str
+    partition: int | None
+    headers: list[tuple[str, bytes]]
+
+
+class Replay:
+    """One run over a dead-letter topic."""
+
+    def __init__(
+        self,
+        consumer: Any,
+        producers: ProducerFactory,
+        history: ReplayLog,
+        plan: Plan,
+        *,
+        dry_run: bool = False,
+        again: bool = False,
+        rate: float | None = None,
+        stopping: Callable[[], bool] = lambda: False,
+        acknowledge_within: float = 45.0,
+        pauses: tuple[float, ...] = PAUSES,
+    ) -> None:
+        """``consumer`` reads the dead-letter topic and commits to its group; ``rate`` is in records per second.
+
+        ``again`` replays what another plan has replayed before.
+        """
+        self._consumer = consumer
+        self._producers = producers
+        self._producer: Producer | None = None
+        self._history = history
+        self._plan = plan
+        self._done = history.done(only=plan.id if again else None)
+        self._rate = rate
+        self._stopping = stopping
+        self._within = acknowledge_within
+        self._pauses = pauses
+        self._newest: dict[tuple[str, str, str], tuple[int, int, int, int]] = {}
+        self._partitions: dict[str, set[int]] = {}
+        #: The first letter of each partition that is not resolved: what may be committed.
+        self._unresolved: dict[int, int] = {}
+        self._next_batch = 0.0
+        #: Parked letters that the log does not have yet.
+        self._notes: list[tuple[DeadLetter, str, str]] = []
+        self.report: Final = Report(plan, dry_run)
+
+    def run(self) -> Report:
+        """Do it. Raises UsageError for what should be said differently, GuardError where nothing could be begun."""
+        plan, report = self._plan, self.report
+        starts = extent(self._consumer, plan.topic).starts
+        topics, groups = self._survey(starts)
+        self._check(topics, groups)
+        try:
+            if not report.dry_run:
+                self._open(topics)
+                if self._history.find(plan.id) is None:
+                    self._history.begin(plan)
+            batch: list[_Send] = []
+            size = BATCH if self._rate is None else max(1, min(BATCH, int(self._rate / 2)))
+            for letter in self._to_replay(starts):
+                if report.dry_run:
+                    self._count(letter)
+                    continue
+                batch.append(self._addressed(letter))
+                if len(batch) >= size:
+                    self._deliver(batch)
+                    batch = []
+            self._deliver(batch)
+            if not report.dry_run:
+                self._commit()
+        finally:
+            if self._producer is not None:
+                client.close_producer(self._producer, 10.0)
+        return report
+
+    # -- before anything is sent
+
+    def _survey(self, starts: dict[int, int]) -> tuple[set[str], set[str]]:
+        """Learn the newest letter of each record. Returns topics and groups of the letters that are asked for."""
+        topics: set[str] = set()
+        groups: set[str] = set()
+        for letter in read(self._consumer, self._plan.topic, starts, self._plan.ends):
+            failure = letter.failure
+            age = (failure.attempt, letter.raw.timestamp, letter.raw.partition, letter.raw.offset)
+            known = self._newest.get(failure.of_record)
+            if known is None or age > known:
+                self._newest[failure.of_record] = age
+            if not letter.foreign and failure not in self._done and self._plan.selection.matches(letter):
+                topics.add(letter.origin.topic)
+                groups.add(letter.first_group)
+        return topics, groups
+
+    def _check(self, topics: set[str], groups: set[str]) -> None:
+        target = self._plan.target
+        if target is None:
+            if self._plan.topic in topics and not self.report.dry_run:
+                raise UsageError(f"letters of {self._plan.topic} came from that very topic; name another with --to")
+            return
+        if target in topics:
+            raise UsageError(f"{target} is where these records came from, and other groups may read it too; "
+                             "type --to-source if that is meant")
+        if len(groups) > 1:
+            raise UsageError(f"these letters are of {len(groups)} groups, and a record may be among them more than "
+                             f"once; choose one with --group: {', '.join(sorted(groups)[:8])}")
+
+    def _open(self, topics: set[str]) -> None:
+        producer = self._producer = self._producers()
+        target = self._plan.target
+        for topic in sorted(topics) if target is None else [target]:
+            self._partitions[topic] = partitions_of(producer, topic)
+
+    def _to_replay(self, starts: dict[int, int]) -> Iterator[DeadLetter]:
+        """The letters to be sent. Every other one is counted for what it is."""
+        plan, report = self._plan, self.report
+        for letter in read(self._consumer, plan.topic, starts, plan.ends):
+            report.read += 1
+            failure, raw = letter.failure, letter.raw
+            age = (failure.attempt, raw.timestamp, raw.partition, raw.offset)
+            if self._newest.get(failure.of_record, age) > age:
+                report.superseded += 1
+            elif failure in self._done:
+                report.done += 1
+            elif not plan.selection.matches(letter):
+                report.unselected += 1
+                self._stays(letter)
+            elif (reason := self._parked(letter)) is not None:
+                report.parked[reason] += 1
+                self._notes.append((letter, "parked", reason))
+            elif self._stopping() or report.trouble is not None:
+                report.left += 1
+                self._stays(letter)
+            else:
+                yield letter
+
+    def _parked(self, letter: DeadLetter) -> str | None:
+        if letter.foreign:
+            return "foreign"
+        if letter.truncated:
+            return "truncated"
+        if letter.null or (letter.raw.key is None and letter.raw.value is None):
+            return "null"
+        return "max_replays" if letter.replays >= self._plan.max_replays else None
+
+    # -- sending
+
+    def _addressed(self, letter: DeadLetter) -> _Send:
+        plan, origin = self._plan, letter.origin
+        if plan.target is not None:
+            return _Send(letter, plan.target, None, replayed_headers(letter, plan.id, plan.target_group))
+        # To the partition that it came from: the source's producer may have partitioned in its own way.
+        partition = origin.partition if origin.partition in self._partitions.get(origin.topic, ()) else None
+        group = plan.target_group if plan.target_group is not None else letter.first_group or None
+        return _Send(letter, origin.topic, partition, replayed_headers(letter, plan.id, group))
+
+    def _deliver(self, batch: list[_Send]) -> None:
+        """Send, and note what is acknowledged. What failed is tried by itself: it may only have been in bad company."""
+        if not batch:
+            self._note([])
+            return
+        self._pace(len(batch))
+        answers = self._attempt(batch)
+        through: list[tuple[DeadLetter, str, str]] = []
+        for sending, answer in zip(batch, answers, strict=True):
+            if isinstance(answer, BaseException):
+                answer = self._retried(sending, answer)
+            if isinstance(answer, BaseException):
+                self.report.failed[type(answer).__name__] += 1
+                self._stays(sending.letter)
+                if not client.is_too_large(answer) and self.report.trouble is None:
+                    self.report.trouble = f"topic {sending.topic} cannot be written ({type(answer).__name__})"
+                continue
+            through.append((sending.letter, "replayed", f"{answer.topic}:{answer.partition}:{answer.offset}"))
+            self._count(sending.letter)
+        self._note(through)
+
+    def _note(self, through: list[tuple[DeadLetter, str, str]]) -> None:
+        notes, self._notes = self._notes, []
+        if not self.report.dry_run:
+            self._history.note(self._plan, notes + through)
+
+    def _retried(self, sending: _Send, error: BaseException) -> Any:
+        if self.report.trouble is not None:
+            return error
+        for pause in self._pauses:
+            # A kafka-python producer that met a permanent error fails for ever after.
+            if self._producer is not None:
+                client.close_producer(self._producer, 1.0)
+            self._producer = self._producers()
+            (answer,) = self._attempt([sending])
+            if not isinstance(answer, BaseException):
+                return answer
+            error = answer
+            if client.is_too_large(error) or client.is_forbidden(error) or self._stopping():
+                return error
+            log.warning("topic %s cannot be written (%s); trying again", sending.topic, type(error).__name__)
+            time.sleep(pause)
+        return error
+
+    def _attempt(self, batch: list[_Send]) -> list[Any]:
+        """Each letter's acknowledgement, or the error instead of it."""
+        answers: SimpleQueue[tuple[int, Any]] = SimpleQueue()
+        producer = self._producer = self._producer or self._producers()
+        for place, sending in enumerate(batch):
+            raw = sending.letter.raw
+            try:
+                future = producer.send(sending.topic, value=raw.value, key=raw.key, headers=sending.headers,
+                                       partition=sending.partition)
+                future.add_callback(partial(_answer, answers, place))
+                future.add_errback(partial(_answer, answers, place))
+            except Exception as error:
+                # kafka-python's send() raises its own errors and ValueError; none of them means that it is written.
+                answers.put((place, error))
+        found: list[Any] = [client.errors.KafkaTimeoutError("no acknowledgement")] * len(batch)
+        deadline = time.monotonic() + self._within
+        for _ in batch:
+            try:
+                place, answer = answers.get(timeout=max(0.0, deadline - time.monotonic()))
+            except Empty:
+                break
+            found[place] = answer
+        return found
+
+    def _pace(self, count: int) -> None:
+        if self._rate is None:
+            return
+        while (left := self._next_batch - time.monotonic()) > 0 and not self._stopping():
+            time.sleep(min(left, 0.2))
+        self._next_batch = max(time.monotonic(), self._next_batch) + count / self._rate
+
+    def _count(self, letter: DeadLetter) -> None:
+        self.report.replayed += 1
+        self.report.by_rule.update(letter.rule_ids)
+
+    # -- what is resolved
+
+    def _stays(self, letter: DeadLetter) -> None:
+        number, offset = letter.raw.partition, letter.raw.offset
+        self._unresolved[number] = min(offset, self._unresolved.get(number, offset))
+
+    def _commit(self) -> None:
+        """Commit, for whoever watches lags, how far everything is resolved. Nothing is read back from it."""
+        try:
+            offsets: dict[TopicPartition, Any] = {}
+            for number, end in self._plan.ends.items():
+                tp, mark = TopicPartition(self._plan.topic, number), self._unresolved.get(number, end)
+                if mark > (self._consumer.committed(tp) or 0):
+                    offsets[tp] = client.offset_to_commit(mark)
+            if offsets:
+                self._consumer.commit(offsets)
+        except client.errors.KafkaError as error:
+            log.warning("the offsets of %s could not be committed (%s); the log of the plan is what counts",
+                        self._plan.topic, type(error).__name__)
+
+
+def replayed_headers(letter: DeadLetter, plan_id: str, target_group: str | None) -> list[tuple[str, bytes]]:
+    """The headers of a replayed record: the source's own as they were, then where it was and how often it came.
+
+    Null headers stay ``b""`` with their places listed: kafka-python cannot send nulls.
+    """
+    before, kept, nulls = split_headers(letter.raw.headers)
+    stay = (TOPIC, PARTITION, OFFSET, TIMESTAMP, TIMESTAMP_TYPE, ATTEMPT, FIRST_FAILED_AT)
+    ours = [(name, before[name]) for name in stay if name in before]
+    if letter.first_group:
+        ours.append((FIRST_GROUP, group_header(letter.first_group)))
+    ours += [(REPLAYS, b"%d" % (letter.replays + 1)), (REPLAYED, b"true"), (PLAN, plan_id.encode())]
+    if target_group is not None:
+        ours.append((TARGET_GROUP, group_header(target_group)))
+    if nulls:
+        ours.append((NULL_HEADERS, ",".join(map(str, nulls)).encode()))
+    return kept + ours
+
+
+def _answer(answers: SimpleQueue[tuple[int, Any]], place: int, answer: Any) -> None:
+    answers.put((place, answer))

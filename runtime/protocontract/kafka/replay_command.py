@@ -1,0 +1,187 @@
+"""The command ``protocontract replay``: send dead letters again."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
+from protocontract.kafka.connection import Cluster, add_connection, add_selection, check_topic, cluster, selection
+from protocontract.kafka.errors import GuardError
+from protocontract.kafka.letters import Selection, extent
+from protocontract.kafka.replay import PARKED, Replay, Report
+from protocontract.kafka.replay_log import Plan, ReplayLog, default_state, new_plan_id
+from protocontract.terminal import Paint, count
+
+_DESCRIPTION: Final = """\
+Send dead letters again: key, value and headers as they were. The record keeps its original position in headers, so
+record.id stays the same; a guard that rejects it again writes a dead letter of the next attempt. Nothing is removed
+from the dead-letter topic.
+"""
+_EPILOG: Final = """\
+Where to is never guessed. --to names a topic that a guard reads, such as payments.retry. --to-source sends records
+back to the topics they came from; other groups may read these too, so each record says in a header which group it is
+for, and guards of other groups skip it. Other consumers do not: they see the record again.
+
+A letter that a newer one of the same record stands for is passed over. What any plan replayed is not replayed again
+without --again. The log of what is done lies in --state, one file a plan; --plan ID resumes one that was stopped. At
+least once: a replay that is killed sends its last records again when it is resumed, with the same record.id.
+The offsets of the group protocontract.replay.TOPIC show how far everything is resolved.
+
+exit codes: 0 all that was asked for is replayed; 1 something stays parked, failed or was left; 2 could not begin;
+130 interrupted
+
+example: protocontract replay payments.dead --rule money.ambiguous --to payments.retry --dry-run
+"""
+
+
+def replay_command(argv: list[str]) -> int:
+    """Send dead letters again."""
+    options = _parser().parse_args(argv)
+    check_topic(options.topic)
+    if options.to is not None:
+        check_topic(options.to)
+    if options.to == options.topic:
+        raise UsageError("a dead-letter topic cannot be replayed to itself; name another with --to")
+    history = ReplayLog(options.state or default_state(), options.topic)
+    known = history.find(options.plan) if options.plan is not None else None
+    if options.to is None and not options.to_source and not options.dry_run and known is None:
+        raise UsageError("say where to: --to TOPIC, or --to-source for the topics that the records came from, which "
+                         "other groups may read too; --dry-run only counts")
+    there = cluster(options)
+    try:
+        if options.dry_run:
+            return _run(options, there, history, known)
+        with history.locked():
+            return _run(options, there, history, known)
+    except GuardError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return COULD_NOT_CHECK
+
+
+def _run(options: argparse.Namespace, there: Cluster, history: ReplayLog, known: Plan | None) -> int:
+    with there.reader(f"protocontract.replay.{options.topic}") as consumer, _signals() as received:
+        plan = _plan(options, consumer, known)
+        if not options.dry_run:
+            verb = "resuming" if known is not None else "beginning"
+            print(f"{verb} plan {plan.id}; resume it with --plan {plan.id}", file=sys.stderr)
+        replay = Replay(consumer, there.producers(), history, plan, dry_run=options.dry_run, again=options.again,
+                        rate=options.rate, stopping=lambda: bool(received))
+        report = replay.run()
+    if options.format == "json":
+        print(json.dumps(report.as_dict()))
+    else:
+        sys.stdout.write(text_report(report, Paint.on(sys.stdout)))
+    if signal.SIGINT in received:
+        return INTERRUPTED
+    return KEPT if report.complete else BROKEN
+
+
+def _plan(options: argparse.Namespace, consumer: Any, known: Plan | None) -> Plan:
+    """The plan that the options make, or the known one if they do not contradict it."""
+    asked = selection(options)
+    if known is not None and asked == Selection() and not (
+        options.to or options.to_source or options.max_replays is not None or options.target_group
+    ):
+        return known
+    ends = extent(consumer, options.topic).ends if known is None else known.ends
+    plan = Plan(options.plan or new_plan_id(), options.topic, options.to, asked,
+                3 if options.max_replays is None else options.max_replays, options.target_group, ends)
+    if known is not None and not plan.same_order(known):
+        raise UsageError(f"plan {known.id} asked for something else; leave the other options out to resume it, or "
+                         "choose another --plan")
+    return plan
+
+
+def text_report(report: Report, paint: Paint | None = None) -> str:
+    """The outcome for people: one line a fact."""
+    paint = paint or Paint(False)
+    plan = report.plan
+    target = plan.target or ("" if report.dry_run else "where the records came from")
+    title = f"{plan.topic} -> {target}" if target else plan.topic
+    lines = [f"{paint(title, 'strong')} · {'dry run' if report.dry_run else f'plan {plan.id}'}"]
+    rows: list[tuple[str, int, str]] = [
+        ("would be replayed" if report.dry_run else "replayed", report.replayed,
+         "   ".join(f"{rule_id} {count(number)}" for rule_id, number in report.by_rule.most_common())),
+    ]
+    rows += [("stays parked", number, PARKED[reason]) for reason, number in sorted(report.parked.items())]
+    rows += [("failed", number, reason) for reason, number in sorted(report.failed.items())]
+    rows += [
+        ("left", report.left, "not sent; resume the plan"),
+        ("replayed before", report.done, "by this plan or another; --again repeats other plans"),
+        ("superseded", report.superseded, "a newer letter of the same record stands for it"),
+        ("not selected", report.unselected, ""),
+    ]
+    shown = [row for place, row in enumerate(rows) if place == 0 or row[1]]
+    first = max(len(row[0]) for row in shown)
+    second = max(len(count(row[1])) for row in shown)
+    lines += [f"  {label:<{first}}  {count(number):>{second}}   {detail}".rstrip() for label, number, detail in shown]
+    if report.trouble is not None:
+        lines.append(f"stopped: {report.trouble}; resume with --plan {plan.id}")
+    return "\n".join(lines) + "\n"
+
+
+@contextmanager
+def _signals() -> Iterator[list[int]]:
+    """SIGTERM and SIGINT end the replay after the batch on its way; the second one ends the process at once."""
+    received: list[int] = []
+    kinds = (signal.SIGTERM, signal.SIGINT)
+    before = {kind: signal.getsignal(kind) for kind in kinds}
+
+    def stop(number: int, _frame: object) -> None:
+        received.append(number)
+        for kind in kinds:
+            signal.signal(kind, signal.SIG_DFL)
+
+    for kind in kinds:
+        signal.signal(kind, stop)
+    try:
+        yield received
+    finally:
+        for kind, handler in before.items():
+            signal.signal(kind, handler)
+
+
+def _above_zero(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError("expected a number above 0")
+    return value
+
+
+def _replays(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or len(text) > 8:
+        raise argparse.ArgumentTypeError("expected a number")
+    return int(text)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="protocontract replay", description=_DESCRIPTION, epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+    )
+    parser.add_argument("topic", metavar="TOPIC", help="the dead-letter topic")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--to", metavar="TARGET", help="the topic to which records are sent")
+    where.add_argument("--to-source", action="store_true", help="send each record to the topic that it came from")
+    add_selection(parser)
+    parser.add_argument("--target-group", metavar="NAME",
+                        help="the consumer group that the records are for; with --to-source it is the one in which "
+                             "each failed first")
+    parser.add_argument("--dry-run", action="store_true", help="count only; nothing is sent or noted")
+    parser.add_argument("--max-replays", type=_replays, metavar="N",
+                        help="a record replayed so often stays parked; default 3")
+    parser.add_argument("--rate", type=_above_zero, metavar="N", help="records per second at most; default no limit")
+    parser.add_argument("--plan", metavar="ID", help="resume this plan, or begin one by this name")
+    parser.add_argument("--again", action="store_true", help="replay also what another plan has replayed")
+    parser.add_argument("--state", type=Path, metavar="DIR",
+                        help="where the logs of plans lie; default $XDG_STATE_HOME/protocontract/replay")
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="how the report is written")
+    add_connection(parser)
+    return parser
