@@ -215,6 +215,27 @@ def new_consumer(topic: str, config: Mapping[str, Any]) -> Any:
     return kafka.KafkaConsumer(topic, **config)
 
 
+def new_admin(config: Mapping[str, Any]) -> Any:
+    """A ``KafkaAdminClient`` for the same cluster as a producer of this configuration. Raises KafkaError."""
+    from kafka.admin import KafkaAdminClient
+
+    return KafkaAdminClient(bootstrap_timeout_ms=10_000, **consumer_connection(config))
+
+
+def topic_settings(admin: Any, topics: Iterable[str]) -> dict[str, dict[str, str]]:
+    """All settings of topics, defaults included. A topic whose settings may not be read has none."""
+    from kafka.admin import ConfigResource, ConfigResourceType
+
+    wanted = [ConfigResource(ConfigResourceType.TOPIC, topic) for topic in topics]
+    found = admin.describe_configs(wanted, config_filter="all").get("topic", {})
+    return {topic: {name: str(entry["value"]) for name, entry in settings.items()} for topic, settings in found.items()}
+
+
+def error_name(code: int) -> str:
+    """The name of Kafka's error with this number."""
+    return str(_errors.for_code(code).__name__)
+
+
 def split_config(config: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """One configuration for both clients, as the consumer and as the producer take it.
 

@@ -6,10 +6,9 @@ acknowledged, it is a tombstone and passed over, or it stays uncommitted and is 
 
 from __future__ import annotations
 
-import inspect
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final, Generic, Literal, Self, TypeAlias, TypeVar, cast
 
@@ -17,15 +16,19 @@ from google.protobuf.message import Message
 
 from protocontract.kafka import client
 from protocontract.kafka.client import Consumer, Fetched, ProducerFactory, TopicPartition
+from protocontract.kafka.consumer_checks import check_config, check_listener
 from protocontract.kafka.dead_letter import (
     Provenance,
     dead_letter,
+    error_class,
     for_another_group,
     group_header,
     own_violation,
     rule_label,
 )
+from protocontract.kafka.ends import Ends
 from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
+from protocontract.kafka.halting import Breach, Breaker, Halting
 from protocontract.kafka.judge import EncodingChoice, Judge
 from protocontract.kafka.outbox import Outbox, Sending, TooLarge
 from protocontract.kafka.record import Record
@@ -35,6 +38,7 @@ from protocontract.violations import Violation
 
 if TYPE_CHECKING:
     from protocontract.contract import Contract
+    from protocontract.levels import Verdict
 
 M = TypeVar("M", bound=Message)
 
@@ -75,6 +79,9 @@ class Guard(Generic[M]):
         commit_every: float = 1.0,
         stop_at_end: bool = False,
         close_consumer: bool = True,
+        breaker: Breaker | Mapping[str, Any] | None = None,
+        on_breach: Callable[[Breach], object] | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         """Check the set-up; nothing is sent or read before the guard is entered.
 
@@ -99,11 +106,15 @@ class Guard(Generic[M]):
         commit_every: seconds between commits while a fetched batch is handled.
         stop_at_end: end when everything is resolved that was in the topics when the guard started.
         close_consumer: whether closing the guard closes the consumer, which leaves the group.
+        breaker: halts a partition whose last records are mostly bad: ``{"ratio": 0.5, "records": 100}``, or a number of
+            bad ones in a row, ``{"consecutive": 50}``, or both.
+        on_breach: called when a level of the contract turns missed or a breaker opens, on the guard's thread.
+        clock: wall clock by which levels are judged, in seconds since 1970.
 
         Raises GuardError naming what to change.
         """
         self._consumer = cast(Consumer, consumer)
-        self._check_consumer(self._consumer.config)
+        check_config(self._consumer.config)
         self._judge = Judge(contract, encoding)
         if tombstones not in ("skip", "deliver", "reject"):
             raise GuardError(f"tombstones: expected skip, deliver or reject, got {tombstones!r}")
@@ -114,7 +125,7 @@ class Guard(Generic[M]):
         for each in self._judge.contracts:
             self._dead_letter_topic_of(each)
         self._check_subscription()
-        self._check_listener(listener)
+        check_listener(self._consumer, listener)
         self._give_up_after = give_up_after
         self._grace = grace
         self._commit_every = commit_every
@@ -122,7 +133,9 @@ class Guard(Generic[M]):
         self._close_consumer = close_consumer
         #: What the guard counted.
         self.stats = GuardStats()
-        self._source = Source(self._consumer, self.stats, listener=listener)
+        self._halting = Halting(self._judge.contracts, self._judge.contract_of, clock, breaker=breaker,
+                                on_breach=on_breach)
+        self._source = Source(self._consumer, self.stats, listener=listener, parse_halt=self._halting.parse)
         self._outbox = Outbox(
             self._producers(dead_letters), "dead letters", too_large=too_large, backoff=backoff,
             max_pending=max_pending, acknowledge_within=client.answer_within(dead_letters))
@@ -132,8 +145,7 @@ class Guard(Generic[M]):
         self._provenance = Provenance(
             str(self._consumer.config["group_id"]), str(self._consumer.config.get("client_id") or ""))
         self._in_hand: Record[M] | None = None
-        self._ends: dict[TopicPartition, int] | None = None
-        self._others_checked = 0.0
+        self._ends: Ends | None = None
         self._started = False
         self._closed = False
         self._stopping = False
@@ -144,22 +156,6 @@ class Guard(Generic[M]):
 
     # -- set-up
 
-    @staticmethod
-    def _check_consumer(config: Mapping[str, Any]) -> None:
-        for name in ("value_deserializer", "key_deserializer"):
-            if config.get(name) is not None:
-                raise GuardError(
-                    f"{name}: leave it out of the consumer; one that raises makes kafka-python loop on the record for "
-                    "ever, so the guard decodes raw bytes after the poll")
-        if config.get("enable_auto_commit", True):
-            raise GuardError("enable_auto_commit: set it to False; only the guard knows what may be committed")
-        if not config.get("group_id"):
-            raise GuardError("group_id: the consumer needs one; offsets are committed for it")
-        reset = config.get("auto_offset_reset")
-        if reset not in ("earliest", "none"):
-            raise GuardError(
-                f"auto_offset_reset: set it to \"earliest\" or \"none\"; {reset!r} loses what waits at the first start")
-
     def _check_subscription(self) -> None:
         topics = set(self._consumer.subscription() or ()) | {tp.topic for tp in self._consumer.assignment()}
         for topic in sorted(topics):
@@ -168,15 +164,6 @@ class Guard(Generic[M]):
             if dead in topics:
                 raise GuardError(
                     f"dead_letter_topic: the consumer reads {dead} itself; its records would go round for ever")
-
-    def _check_listener(self, listener: Any) -> None:
-        # Only kafka-python's inside tells whether there is one; replacing it silently would break what it does.
-        there = getattr(getattr(self._consumer, "_subscription", None), "rebalance_listener", None)
-        if there is not None and listener is None:
-            raise GuardError("listener: the consumer has a rebalance listener already; give it to the guard instead")
-        if any(inspect.iscoroutinefunction(getattr(listener, name, None))
-               for name in ("on_partitions_revoked", "on_partitions_lost", "on_partitions_assigned")):
-            raise GuardError("listener: its methods are coroutines; give one with plain methods")
 
     def _dead_letter_topic_of(self, contract: Contract[Any]) -> str:
         topic = self._dead_letter_topic or contract.dead_letter_topic
@@ -211,8 +198,9 @@ class Guard(Generic[M]):
         if missing:
             log.info("compressed batches of these kinds would stop the guard: %s", ", ".join(missing))
         if self._stop_at_end:
-            self._ends = self._find_ends()
+            self._ends = Ends(self._consumer)
         self._source.start()
+        self._halting.start(self._source)
         now = time.monotonic()
         self._next_commit = now + self._commit_every
         self._due = min(self._next_commit, self._source.keep_alive_at)
@@ -264,6 +252,24 @@ class Guard(Generic[M]):
     def blocked(self) -> str | None:
         """Why nothing is delivered at present: the dead-letter topic (or the sink) cannot be written. Else None."""
         return self._outbox.blocked or (self._sink.blocked if self._sink else None)
+
+    @property
+    def halted(self) -> str | None:
+        """Which partitions are halted by a level or a breaker, and why. None while the line runs."""
+        return self._halting.halted
+
+    @property
+    def levels(self) -> Mapping[str, tuple[Verdict, ...]]:
+        """What became of each promised level so far, by the contract's full name. On the guard's thread only."""
+        return self._halting.levels()
+
+    def resume_levels(self, reason: str = "") -> None:
+        """Go on after a halt, with the record before which the line stopped; levels are judged anew.
+
+        May be called from another thread or a signal handler, since a halted loop does not come back. The reason goes
+        into the log.
+        """
+        self._halting.resume(reason)
 
     @property
     def unacknowledged(self) -> int:
@@ -379,6 +385,7 @@ class Guard(Generic[M]):
         source = self._source
         while not self._stopping:
             self._settle()
+            self._halting.look()
             if self._tick is not None:
                 self._tick()
             if self._must_wait():
@@ -388,7 +395,7 @@ class Guard(Generic[M]):
             if partition is not None:
                 yield from self._take_from(partition)
                 continue
-            if self._ends is not None and self._at_end():
+            if self._ends is not None and self._ends.reached(source):
                 return
             source.poll(20 if self.unacknowledged else POLL_MS)
 
@@ -398,6 +405,7 @@ class Guard(Generic[M]):
         take, judge, clock = ledger.take, self._judge.for_topic(partition.tp.topic), time.monotonic
         source, quiet, sink = self._source, self._outbox.quiet, self._sink
         contract, unknown_fields = judge.contract, judge.has_unknown_fields
+        observe = self._halting.observer(partition)
         group_metadata, membership = self._consumer.group_metadata, source.membership
         generation, member_id = membership
         group = group_header(self._provenance.group)
@@ -409,7 +417,7 @@ class Guard(Generic[M]):
                 return
             if clock() >= self._due:
                 self._keep_house()
-                if source.membership != membership or self._must_wait() or not buffer:
+                if source.membership != membership or self._must_wait() or not buffer or partition.stopped:
                     return
             if self._stopping or partition.held or not quiet():
                 return
@@ -430,7 +438,13 @@ class Guard(Generic[M]):
                     return
                 continue
             outcome, own = judge(raw)
-            stats.judged += 1
+            if observe is not None and not observe(raw, outcome, own):
+                # The line stops before this record: it is neither delivered nor dead-lettered, but taken again.
+                ledger.put_back(raw.offset)
+                counts.consumed -= 1
+                buffer.appendleft(raw)
+                return
+            counts.judged += 1
             message = outcome.message
             if message is None or own is not None:
                 stats.unknown_fields += outcome.unknown_fields
@@ -439,7 +453,7 @@ class Guard(Generic[M]):
                 if self._must_wait():
                     return
                 continue
-            stats.valid += 1
+            counts.valid += 1
             if unknown_fields(message):
                 stats.unknown_fields += 1
             changes = outcome.changes
@@ -493,6 +507,8 @@ class Guard(Generic[M]):
             # Its new owner reads it again and decides again.
             return
         self.stats.by_rule.update({rule_label(violation) for violation in violations})
+        self.stats.violations.update(
+            {(contract.full_name, rule_label(violation), error_class(violation)) for violation in violations})
         letter = dead_letter(raw, self._dead_letter_topic_of(contract), contract, violations, self._provenance,
                              reason=reason, now=time.time())
         self._outbox.send(Sending(letter, partition, raw.offset, "dead_lettered"))
@@ -555,6 +571,7 @@ class Guard(Generic[M]):
     def _keep_house(self) -> None:
         """What is due now and then while a long buffer is handled: commits, keep-alives, acknowledgements."""
         self._settle()
+        self._halting.look()
         if self._tick is not None:
             self._tick()
         now = time.monotonic()
@@ -566,35 +583,3 @@ class Guard(Generic[M]):
         if now >= self._next_commit:
             self._next_commit = now + self._commit_every
         self._due = min(self._next_commit, self._source.keep_alive_at)
-
-    # -- the end that was
-
-    def _find_ends(self) -> dict[TopicPartition, int]:
-        consumer = self._consumer
-        tps: Iterable[TopicPartition] = consumer.assignment()
-        topics = consumer.subscription()
-        if topics:
-            tps = [TopicPartition(topic, number) for topic in topics for number in consumer.partitions_for_topic(topic)]
-        ends = consumer.end_offsets(list(tps))
-        starts = consumer.beginning_offsets(list(tps))
-        return {tp: end for tp, end in ends.items() if end > starts.get(tp, 0)}
-
-    def _at_end(self) -> bool:
-        """Whether everything below the ends noted at the start is resolved, by this member or by others."""
-        ends = self._ends or {}
-        others: list[tuple[TopicPartition, int]] = []
-        for tp, end in ends.items():
-            partition = self._source.partitions.get(tp)
-            if partition is None:
-                others.append((tp, end))
-                continue
-            mark = partition.ledger.watermark
-            if mark is None or mark < end:
-                return False
-        if not others:
-            return True
-        now = time.monotonic()
-        if now - self._others_checked < 1.0:
-            return False
-        self._others_checked = now
-        return all((self._consumer.committed(tp, timeout_ms=5_000) or 0) >= end for tp, end in others)

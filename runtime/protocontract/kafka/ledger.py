@@ -51,6 +51,13 @@ class PartitionLedger:
         self._open.append(offset)
         return True
 
+    def put_back(self, offset: int) -> None:
+        """Give back the record that was taken last: it will be taken again."""
+        if not self._open or self._open[-1] != offset:
+            raise ValueError(f"offset {offset} was not taken last")
+        self._open.pop()
+        self.next = offset
+
     def resolve(self, offset: int) -> bool:
         """Finish with a record. False when it was finished before (an acknowledgement that came twice)."""
         pending = self._open

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
 
-from protocontract.kafka.client import TopicPartition, errors
+from protocontract.kafka.client import TopicPartition, errors, offset_to_commit
 
 
 class MemoryRecord(NamedTuple):
@@ -204,6 +204,10 @@ class MemoryLog:
         """A group's committed offset."""
         return self._group(group_id).offsets.get(tp)
 
+    def committed_metadata(self, group_id: str, tp: TopicPartition) -> str:
+        """What was written beside a group's committed offset."""
+        return self._group(group_id).metadata.get(tp, "")
+
     def release(self) -> None:
         """Answer the sends that a ``hold`` fault kept waiting."""
         held, self._held = self._held, []
@@ -231,6 +235,7 @@ class _Group:
     def __init__(self, log: MemoryLog) -> None:
         self.log = log
         self.offsets: dict[TopicPartition, int] = {}
+        self.metadata: dict[TopicPartition, str] = {}
         self.members: list[MemoryConsumer] = []
         self.joined: set[int] = set()
         self.generation = 0
@@ -465,7 +470,10 @@ class MemoryConsumer:
         """Commit. Raises CommitFailedError outside of the group's generation."""
         for tp, offset in (offsets or {}).items():
             self._check_commit()
+            if len(offset.metadata.encode()) > 4_096:
+                raise errors.OffsetMetadataTooLargeError()
             self._group.offsets[tp] = offset.offset
+            self._group.metadata[tp] = offset.metadata
             self._log.commits.append((str(self.config["group_id"]), tp, offset.offset))
 
     def commit_async(
@@ -493,8 +501,11 @@ class MemoryConsumer:
             raise errors.CommitFailedError("not a member of the group's generation")
 
     def committed(self, partition: TopicPartition, metadata: bool = False, timeout_ms: int | None = None) -> Any:
-        """The group's committed offset, or None."""
-        return self._group.offsets.get(partition)
+        """The group's committed offset, with its metadata if asked for; or None."""
+        offset = self._group.offsets.get(partition)
+        if offset is None or not metadata:
+            return offset
+        return offset_to_commit(offset, metadata=self._group.metadata.get(partition, ""))
 
     def close(self, autocommit: bool = True, timeout_ms: int | None = None) -> None:
         """Leave the group."""

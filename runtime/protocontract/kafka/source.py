@@ -38,7 +38,8 @@ KEEP_ALIVE_SECONDS: Final = 10.0
 class Partition:
     """One partition while this member has it: its books, what was fetched and not yet taken, its counts."""
 
-    __slots__ = ("alive", "buffer", "epoch", "generation", "held", "ledger", "owned", "sent", "stats", "tp")
+    __slots__ = ("alive", "buffer", "epoch", "generation", "halt", "halt_sent", "held", "ledger", "owned", "sent",
+                 "stats", "tp")
 
     def __init__(self, tp: TopicPartition, stats: PartitionStats) -> None:
         self.tp = tp
@@ -51,12 +52,22 @@ class Partition:
         self.alive = True
         #: Whether the user paused it.
         self.held = False
+        #: Why the line is stopped, as it is written beside the committed offset; "": it runs. None: a new partition,
+        #: for which nobody has read yet what its last owner wrote.
+        self.halt: str | None = ""
+        #: The ``halt`` of the last commit that was sent. None: it must be sent (again).
+        self.halt_sent: str | None = ""
         #: The generation in which it was revoked.
         self.generation = -1
         #: The offset of the last commit that was sent, acknowledged or not.
         self.sent = -1
         #: Leader epoch of the last record taken.
         self.epoch = -1
+
+    @property
+    def stopped(self) -> bool:
+        """Whether nothing may be fetched or delivered: the user paused it, or the line is stopped."""
+        return self.held or self.halt != ""
 
     def abandon(self) -> None:
         """It belongs to somebody else now: forget what was fetched, and whatever is still on its way."""
@@ -78,7 +89,12 @@ class Source:
         *,
         listener: Any = None,
         clock: Callable[[], float] = time.monotonic,
+        parse_halt: Callable[[str], str] | None = None,
     ) -> None:
+        """``parse_halt``: takes the metadata of a committed offset and returns why the partition is halted ("": it is
+        not). Given where the line can be stopped; every new partition's metadata is read then.
+        """
+        self._parse_halt = parse_halt
         self.consumer = consumer
         self.stats = stats
         self.partitions: dict[TopicPartition, Partition] = {}
@@ -137,7 +153,7 @@ class Source:
     def ready(self) -> Partition | None:
         """A partition with records to take, or None."""
         for partition in self.partitions.values():
-            if partition.buffer and not partition.held:
+            if partition.buffer and not partition.stopped:
                 return partition
         return None
 
@@ -176,6 +192,8 @@ class Source:
                 partition.buffer.extend(records)
         if self._restart:
             self._restart_from_committed()
+        if self._parse_halt is not None:
+            self._read_halts(self._parse_halt)
         self._note_positions()
 
     def keep_alive(self) -> None:
@@ -205,15 +223,16 @@ class Source:
                 self.consumer.pause(*running)
                 self._paused_here |= running
         else:
-            mine = {tp for tp in self._paused_here if tp in self.partitions and not self.partitions[tp].held}
+            mine = {tp for tp in self._paused_here if tp in self.partitions and not self.partitions[tp].stopped}
             mine -= self._restart
             if mine:
                 self.consumer.resume(*mine)
             # What a rebalance has taken meanwhile stays noted: the client keeps its pause flag if it comes back.
             self._paused_here -= mine
-        held = {tp for tp, partition in self.partitions.items() if partition.held}
-        if held:
-            self.consumer.pause(*held)
+        stopped = {tp for tp, partition in self.partitions.items() if partition.stopped}
+        if stopped:
+            self.consumer.pause(*stopped)
+            self._paused_here |= {tp for tp in stopped if not self.partitions[tp].held}
 
     def _poll_failed(self, error: Exception) -> None:
         """Wait and go on after what the client calls temporary; end the source after anything else."""
@@ -286,6 +305,8 @@ class Source:
         partition = self.partitions.get(tp)
         if partition is None:
             partition = self.partitions[tp] = Partition(tp, self.stats.of(tp))
+            if self._parse_halt is not None:
+                partition.halt = partition.halt_sent = None
         return partition
 
     def revoked(self, tps: Collection[TopicPartition]) -> None:
@@ -333,7 +354,7 @@ class Source:
                 partition.owned = True
                 self.partitions[tp] = partition
                 self.consumer.seek(tp, partition.ledger.next)
-            if self._holding or tp in self._restart:
+            if self._holding or tp in self._restart or partition.halt != "":
                 self.consumer.pause(tp)
                 self._paused_here.add(tp)
             elif tp in self._paused_here and not partition.held:
@@ -360,9 +381,25 @@ class Source:
                 continue
             partition.buffer.clear()
             self._restart.discard(tp)
-            if not self._holding and tp in self._paused_here and not partition.held:
+            if not self._holding and tp in self._paused_here and not partition.stopped:
                 self._paused_here.discard(tp)
                 self.consumer.resume(tp)
+
+    def _read_halts(self, parse: Callable[[str], str]) -> None:
+        """Learn of new partitions whether an owner before us stopped the line."""
+        for tp, partition in list(self.partitions.items()):
+            if partition.halt is not None:
+                continue
+            try:
+                committed = self.consumer.committed(tp, metadata=True, timeout_ms=5_000)
+            except client.errors.KafkaError as error:
+                # It stays stopped until somebody answers.
+                log.warning("no committed offset for %s:%d yet (%s)", tp.topic, tp.partition, type(error).__name__)
+                continue
+            metadata = "" if committed is None else committed.metadata or ""
+            partition.halt = partition.halt_sent = parse(metadata)
+            if partition.halt:
+                log.warning("%s:%d is halted: %s", tp.topic, tp.partition, partition.halt)
 
     # -- control by the user
 
@@ -380,7 +417,7 @@ class Source:
             partition = self.partitions.get(tp)
             if partition is not None and partition.held:
                 partition.held = False
-                if not self._holding and tp not in self._restart:
+                if not self._holding and tp not in self._restart and not partition.stopped:
                     self.consumer.resume(tp)
 
     def seek(self, tp: TopicPartition, offset: int) -> None:
@@ -389,11 +426,10 @@ class Source:
         if partition is None:
             raise GuardError(f"{tp.topic}:{tp.partition} is not assigned to this member")
         self.consumer.seek(tp, offset)
-        held = partition.held
         partition.abandon()
         del self.partitions[tp]
         fresh = self._add(tp)
-        fresh.held = held
+        fresh.held, fresh.halt, fresh.halt_sent = partition.held, partition.halt, partition.halt_sent
         fresh.ledger.begin(offset)
         fresh.ledger.committed = None
 
@@ -403,10 +439,10 @@ class Source:
             mark = partition.ledger.watermark
             if mark is None or partition.ledger.open == 0:
                 continue
-            committed, held = partition.ledger.committed, partition.held
+            committed = partition.ledger.committed
             partition.abandon()
             fresh = self.partitions[tp] = Partition(tp, partition.stats)
-            fresh.held = held
+            fresh.held, fresh.halt, fresh.halt_sent = partition.held, partition.halt, partition.halt_sent
             fresh.ledger.begin(mark)
             fresh.ledger.committed = committed
             self.consumer.seek(tp, mark)
@@ -422,13 +458,12 @@ class Source:
         member = self.consumer.group_metadata()
         if (member.generation_id, member.member_id) != self._membership:
             return
-        sent = {tp: offset for tp, (offset, _) in offsets.items()}
+        sent = {tp: offset for tp, (offset, _, _) in offsets.items()}
         future = self.consumer.commit_async(
-            {tp: client.offset_to_commit(offset, epoch) for tp, (offset, epoch) in offsets.items()},
-            callback=_ignore,
-        )
-        for tp, offset in sent.items():
+            {tp: client.offset_to_commit(*each) for tp, each in offsets.items()}, callback=_ignore)
+        for tp, (offset, _, halt) in offsets.items():
             self.partitions[tp].sent = offset
+            self.partitions[tp].halt_sent = halt
         future.add_callback(lambda _: self._commits.put((sent, None)))
         future.add_errback(lambda error: self._commits.put((sent, error)))
 
@@ -438,6 +473,8 @@ class Source:
         for partition in self.partitions.values():
             # A commit may still be on its way; sending its offset again is harmless.
             partition.sent = -1
+            if self._parse_halt is not None:
+                partition.halt_sent = None
         if not self.still_member():
             return
         self._note_positions()
@@ -446,7 +483,7 @@ class Source:
             return
         try:
             self.consumer.commit(
-                {tp: client.offset_to_commit(offset, epoch) for tp, (offset, epoch) in offsets.items()},
+                {tp: client.offset_to_commit(*each) for tp, each in offsets.items()},
                 timeout_ms=max(1, int(timeout * 1000)),
             )
         except client.errors.KafkaError as error:
@@ -454,15 +491,24 @@ class Source:
             self.stats.commit_errors += 1
             log.warning("the last commit failed (%s); its records will be read again", type(error).__name__)
         else:
-            for tp, (offset, _) in offsets.items():
+            for tp, (offset, _, _) in offsets.items():
                 self.partitions[tp].ledger.committed_to(offset)
 
-    def _to_commit(self) -> dict[TopicPartition, tuple[int, int]]:
-        found: dict[TopicPartition, tuple[int, int]] = {}
+    def _to_commit(self) -> dict[TopicPartition, tuple[int, int, str]]:
+        """Offset, leader epoch and metadata of what there is to commit."""
+        found: dict[TopicPartition, tuple[int, int, str]] = {}
         for tp, partition in self.partitions.items():
+            halt = partition.halt
+            if halt is None:
+                # Not read yet, so it is not known what a commit would overwrite; nothing was taken either.
+                continue
             offset = partition.ledger.to_commit()
-            if offset is not None and offset != partition.sent:
-                found[tp] = (offset, partition.epoch)
+            if halt != partition.halt_sent:
+                offset = partition.ledger.watermark
+            elif offset == partition.sent:
+                continue
+            if offset is not None:
+                found[tp] = (offset, partition.epoch, halt)
         return found
 
     def _note_commits(self) -> None:
@@ -479,11 +525,13 @@ class Source:
                     partition.ledger.committed_to(offset)
                 elif partition.sent == offset:
                     partition.sent = -1
+                    if self._parse_halt is not None:
+                        partition.halt_sent = None
 
     def lag(self) -> int | None:
         """Records of our partitions that are not resolved, as far as the last fetches told. None before the first."""
         total: int | None = None
-        for tp, partition in self.partitions.items():
+        for tp, partition in list(self.partitions.items()):
             mark = partition.ledger.watermark
             try:
                 high = self.consumer.highwater(tp)

@@ -15,6 +15,9 @@ class PartitionStats:
 
     #: Records that the guard began with and that were not taken away from it.
     consumed: int = 0
+    #: Records judged by their contract, and those of them that kept it.
+    judged: int = 0
+    valid: int = 0
     #: Records whose handler is done (or whose copy in the sink is acknowledged).
     delivered: int = 0
     #: Records whose dead letter is acknowledged. Attempts are not counted here.
@@ -37,9 +40,6 @@ class GuardStats:
     """Counts of a guard since it started. A process sees its own partitions only."""
 
     partitions: dict[TopicPartition, PartitionStats] = field(default_factory=dict)
-    #: Records judged by their contract, and those of them that kept it.
-    judged: int = 0
-    valid: int = 0
     #: Records of which a normalizer changed something.
     normalized: int = 0
     #: Records that carried fields which the contract does not know.
@@ -48,6 +48,8 @@ class GuardStats:
     rejected: int = 0
     #: Records by the rules they broke. One record counts once for each of its rules.
     by_rule: Counter[str] = field(default_factory=Counter)
+    #: The same by contract, rule and class of error: (full name, rule id, "INPUT/IMMEDIATE").
+    violations: Counter[tuple[str, str, str]] = field(default_factory=Counter)
     #: Violations that are only reported.
     warnings: Counter[str] = field(default_factory=Counter)
     #: Sends to the dead-letter topic (or the sink) that failed and were tried again.
@@ -67,12 +69,23 @@ class GuardStats:
         return found
 
     def _sum(self, name: str) -> int:
-        return sum(getattr(counts, name) for counts in self.partitions.values())
+        # A copy: other threads read the counts while a rebalance adds partitions.
+        return sum(getattr(counts, name) for counts in list(self.partitions.values()))
 
     @property
     def consumed(self) -> int:
         """Records that the guard began with and that were not taken away from it."""
         return self._sum("consumed")
+
+    @property
+    def judged(self) -> int:
+        """Records judged by their contract."""
+        return self._sum("judged")
+
+    @property
+    def valid(self) -> int:
+        """Records that kept their contract."""
+        return self._sum("valid")
 
     @property
     def delivered(self) -> int:
