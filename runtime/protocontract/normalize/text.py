@@ -17,7 +17,6 @@ from protocontract.normalize import amounts as amounts_step
 from protocontract.normalize.composition import normalization_edits, width_edits
 from protocontract.normalize.edits import Edit, EditMap, Kind, splice
 from protocontract.normalize.html import html_edits
-from protocontract.normalize.mojibake import looks_misdecoded
 from protocontract.normalize.unicode_data import (
     BIDI_CONTROL_CLASS,
     FLAG_TAG_SEQUENCE,
@@ -65,6 +64,13 @@ def _stray_tag(text: str) -> object:
     return _TAGS.search(_FLAGS.sub("", text))
 
 
+def _looks_misdecoded(text: str) -> object:
+    # Imported by those who ask for it: its patterns take longer to compile than all others of a text together.
+    from protocontract.normalize.mojibake import looks_misdecoded
+
+    return looks_misdecoded(text)
+
+
 _CLASSES: Final[Mapping[str, _Class]] = {
     "nul": _Class("text.nul", "U+0000", r"\x00", r"\x00"),
     "control": _Class("text.control", "a control character other than TAB, LF and CR",
@@ -75,7 +81,7 @@ _CLASSES: Final[Mapping[str, _Class]] = {
     "private_use": _Class("text.private_use", "a private use character", PRIVATE_USE_CLASS),
     "tag": _Class("text.tag", "a tag character outside of an emoji flag", TAG_CLASS, present=_stray_tag),
     "mojibake": _Class("text.mojibake", "signs of having been decoded with the wrong encoding",
-                       r"\x80-\U0010ffff", present=looks_misdecoded),
+                       r"\x80-\U0010ffff", present=_looks_misdecoded),
 }  # fmt: skip
 
 
@@ -305,7 +311,7 @@ class TextNormalizer:
             return False
         if self._fold is not None and self._fold(value):
             return False
-        return not (self._mojibake and looks_misdecoded(value))
+        return not (self._mojibake and _looks_misdecoded(value))
 
     def _refused(self, text: str) -> Refusal | None:
         # One look finds that a text is sound, as nearly all are.
