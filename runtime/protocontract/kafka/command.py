@@ -18,7 +18,7 @@ from typing import Any, Final, NamedTuple, Protocol, TextIO
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
 from protocontract.contract import Contract
-from protocontract.kafka import client
+from protocontract.kafka import checks, client
 from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
 from protocontract.kafka.exactly_once import ExactlyOnce
 from protocontract.kafka.forward import Forward
@@ -96,6 +96,9 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
     interrupted = False
     with _signals(guard) as received:
         try:
+            if not options.skip_checks:
+                checks.check(config, options.source, options.sink, dead, too_large=options.too_large,
+                             allow_retention=options.allow_retention)
             work.start()
             options.running = True
             work.run()
@@ -395,6 +398,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--sink-encoding", choices=("protobuf", "json"), help="default as the source")
     parser.add_argument("--too-large", choices=("block", "truncate"), default="block",
                         help="a dead letter that its topic refuses for its size: wait, or cut it and say so")
+    parser.add_argument("--allow-retention", action="store_true",
+                        help="start although the dead-letter topic deletes records by their age or number")
+    parser.add_argument("--skip-checks", action="store_true",
+                        help="start without a look at the topics' rights and settings")
     parser.add_argument("--exit-at-end", action="store_true",
                         help="stop when everything is done that was in the source at the start")
     parser.add_argument("--give-up-after", type=_seconds, metavar="SECONDS",
