@@ -60,7 +60,7 @@ class Reviewer:
         self, *, proto_path: str | None = None, descriptors: str | None = None, encoding: EncodingChoice = "headers"
     ) -> None:
         self._where: Final = {"proto_path": proto_path, "descriptors": descriptors}
-        self._encoding = encoding
+        self._encoding: EncodingChoice = encoding
         self._judges: dict[str, Judge | None] = {}
         #: Contracts that could not be had, and why.
         self.missing: Final[dict[str, str]] = {}
