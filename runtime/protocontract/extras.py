@@ -12,6 +12,7 @@ _PROVIDERS: Final[dict[str, tuple[str, str]]] = {
     "grpc_tools": ("grpcio-tools", "compiler"),
     "cel_expr_python": ("cel-expr-python", "compiler"),
     "jinja2": ("jinja2", "compiler"),
+    "prometheus_client": ("prometheus-client", "metrics"),
     "hypothesis": ("hypothesis", "testing"),
 }
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, cast
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -48,6 +49,7 @@ class Judge:
             self._by_topic = None
             self._single = contracts
         self._judges: dict[str, TopicJudge] = {}
+        self._times: Times | None = None
         for contract in self.contracts:
             _check_key_field(contract)
 
@@ -89,8 +91,28 @@ class Judge:
         """The judge of one topic's records, with all that is the same for them looked up once."""
         found = self._judges.get(topic)
         if found is None:
-            found = self._judges[topic] = TopicJudge(self.contract_of(topic), self._fixed, self.encoding_of)
+            found = TopicJudge(self.contract_of(topic), self._fixed, self.encoding_of)
+            if self._times is not None:
+                found = TimedJudge(found, self._times)
+            self._judges[topic] = found
         return found
+
+    def measure(self) -> Times:
+        """Take the time of every record from now on: two readings of a clock each."""
+        if self._times is None:
+            self._times = Times()
+            self._judges.clear()
+        return self._times
+
+
+class Times:
+    """How many records were judged while time was taken, and for how long in all."""
+
+    __slots__ = ("count", "seconds")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.seconds = 0.0
 
 
 class TopicJudge:
@@ -123,6 +145,24 @@ class TopicJudge:
         if key_of is not None and outcome.message is not None and key_of(outcome.message) != raw.key:
             return outcome, _key_mismatch(raw.key, self.contract)
         return outcome, None
+
+
+class TimedJudge(TopicJudge):
+    """The same judge with a stop-watch."""
+
+    __slots__ = ("_times",)
+
+    def __init__(self, judge: TopicJudge, times: Times) -> None:
+        super().__init__(judge.contract, judge._fixed, judge._encoding_of)
+        self._times = times
+
+    def __call__(self, raw: Fetched) -> tuple[Outcome[Any], Violation | None]:
+        """As ``TopicJudge``."""
+        began = perf_counter()
+        found = super().__call__(raw)
+        self._times.seconds += perf_counter() - began
+        self._times.count += 1
+        return found
 
 
 def already_normalized(headers: Sequence[tuple[str, bytes | None]], contract: Contract[Any]) -> bool:

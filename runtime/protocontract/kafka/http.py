@@ -1,0 +1,126 @@
+"""What an orchestrator asks a guard process: ``/livez``, ``/readyz``, ``/metrics``; and ``/resume``, to go on.
+
+The standard library's server on a thread of its own. It answers on the loopback interface unless it is told otherwise:
+it knows no passwords.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Any, Final
+
+from protocontract.violations import MissingExtra
+
+if TYPE_CHECKING:
+    from protocontract.kafka.guard import Guard
+
+#: Carries why the line goes on. A page in a browser cannot send it without being allowed to, so none can resume us.
+REASON_HEADER: Final = "Protocontract-Reason"
+_TEXT: Final = "text/plain; charset=utf-8"
+
+
+class Health:
+    """Serves one guard's state from the moment it is made until ``close``."""
+
+    def __init__(self, guard: Guard[Any], port: int, host: str = "127.0.0.1") -> None:
+        """``port`` 0 takes any free one; ``self.port`` says which. Raises OSError where the port is taken."""
+        self._guard = guard
+        interval = guard._consumer.config.get("max_poll_interval_ms") or 300_000
+        self._stuck_after = interval / 1000
+        self._beat = time.monotonic()
+        self._metrics: Any = None
+        self._no_metrics = ""
+        try:
+            from protocontract import metrics
+        except MissingExtra as error:
+            self._no_metrics = str(error)
+        else:
+            self._metrics = metrics
+            self._collector = metrics.GuardCollector(guard)
+        self._server = ThreadingHTTPServer((host, port), _handler(self))
+        self._server.daemon_threads = True
+        self.port: Final[int] = self._server.server_address[1]
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="guard-http", daemon=True)
+        self._thread.start()
+
+    def beat(self) -> None:
+        """The guard's loop is alive. Called at each of its steps."""
+        self._beat = time.monotonic()
+
+    def close(self) -> None:
+        """Stop serving."""
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join(2.0)
+
+    def answer(self, path: str) -> tuple[int, str, bytes]:
+        """Status, content type and body of a GET."""
+        if path == "/livez":
+            silent = time.monotonic() - self._beat
+            if silent > self._stuck_after:
+                return 503, _TEXT, f"the guard's loop has not come round for {silent:.0f} s\n".encode()
+            return 200, _TEXT, b"alive\n"
+        if path == "/readyz":
+            reason = self.not_ready()
+            return (200, _TEXT, b"ready\n") if reason is None else (503, _TEXT, f"{reason}\n".encode())
+        if path == "/metrics":
+            if self._metrics is None:
+                return 501, _TEXT, f"{self._no_metrics}\n".encode()
+            return 200, self._metrics.CONTENT_TYPE, self._metrics.exposition(self._collector)
+        return 404, _TEXT, b"/livez, /readyz, /metrics\n"
+
+    def not_ready(self) -> str | None:
+        """Why the guard passes nothing on at present; None while it does."""
+        guard = self._guard
+        if guard.stopping:
+            return "stopping"
+        if guard.halted:
+            return f"halted: {guard.halted}"
+        if guard.blocked:
+            return f"blocked: {guard.blocked}"
+        if not guard.assignment:
+            return "no partition is assigned"
+        return None
+
+    def resume(self, reason: str) -> tuple[int, str, bytes]:
+        """Let a halted guard go on."""
+        halted = self._guard.halted
+        if halted is None:
+            return 409, _TEXT, b"nothing is halted\n"
+        self._guard.resume_levels(reason)
+        return 200, _TEXT, f"resumed: {halted}\n".encode()
+
+
+def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        """Answers one request."""
+
+        timeout = 10.0
+
+        def do_GET(self) -> None:
+            self._reply(*health.answer(self.path.partition("?")[0]))
+
+        def do_POST(self) -> None:
+            reason = self.headers.get(REASON_HEADER)
+            if self.path != "/resume":
+                self._reply(404, _TEXT, b"/resume\n")
+            elif not reason or not reason.strip():
+                self._reply(400, _TEXT, f"say why in the header {REASON_HEADER}\n".encode())
+            else:
+                self._reply(*health.resume(reason.strip()[:500]))
+
+        def _reply(self, status: int, kind: str, body: bytes) -> None:
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Connection", "close")
+            self.end_headers()
+            self.wfile.write(body)
+            self.close_connection = True
+
+        def log_message(self, format: str, *_args: object) -> None:  # noqa: A002  # the base class's name
+            """Probes come every few seconds; they are not logged."""
+
+    return Handler
