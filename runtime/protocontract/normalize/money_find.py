@@ -28,12 +28,26 @@ _BEFORE: Final = frozenset(words("CHF FCFA Fr. Kč NTD RM RMB Rp Rp. Rs Rs. SFr.
 
 def find_amounts(text: str, options: Options) -> list[Found]:
     """All amounts, from left to right, without overlaps. Linear in the length of the text."""
+    if "\n" not in text:
+        return _in_line(text, options)
+    # Nothing that belongs to an amount reaches over a line feed, so each line is read by itself, and one without a
+    # numeral costs one search.
+    amounts: list[Found] = []
+    start = 0
+    for line in text.split("\n"):
+        amounts += [found._replace(start=found.start + start, end=found.end + start)
+                    for found in _in_line(line, options)]
+        start += len(line) + 1
+    return amounts
+
+
+def _in_line(text: str, options: Options) -> list[Found]:
     if not _NUMERAL.search(text):
         return []
     folded = fold(text)
     if not options.table.may_hold(folded.text):
         return []
-    found = [token for token in tokens(folded, options.marks, options.table) if token.kind != "b"]
+    found = [token for token in tokens(folded, options.marks, options.table, running=True) if token.kind != "b"]
     amounts: list[Found] = []
     done = 0
     for place, token in enumerate(found):

@@ -99,19 +99,20 @@ _CREDIT_DEBIT: Final = frozenset({"CR", "DR", "Cr", "Dr", "cr", "dr"})
 _POWER_MARK: Final = re.compile("[kKmMtTbB]([A-Z]{3})")
 
 
-def tokens(folded: Folded, marks: Marks, table: MarkTable) -> list[Token]:
-    """The text as tokens, in order and without gaps."""
-    return _Scanner(folded, marks, table).run()
+def tokens(folded: Folded, marks: Marks, table: MarkTable, *, running: bool = False) -> list[Token]:
+    """The text as tokens, in order and without gaps. In a ``running`` text a full stop at the end ends a sentence."""
+    return _Scanner(folded, marks, table, running=running).run()
 
 
 class _Scanner:
     """One pass over a folded text."""
 
-    def __init__(self, folded: Folded, marks: Marks, table: MarkTable) -> None:
+    def __init__(self, folded: Folded, marks: Marks, table: MarkTable, *, running: bool) -> None:
         self.folded = folded
         self.text = folded.text
         self.marks = marks
         self.table = table
+        self.running = running
         self.found: list[Token] = []
 
     def run(self) -> list[Token]:
@@ -146,7 +147,7 @@ class _Scanner:
         number = self.plain(run.group(), start, end, whole=no_cents is not None)
         if no_cents:
             end = no_cents.end()
-        elif end == len(text) - 1 and text[end] in ".,":
+        elif end == len(text) - 1 and text[end] in ".," and not self.running:
             # A decimal mark with nothing behind it: 99. in data, or the end of a sentence (lenient).
             closed = self.plain(f"{run.group()}{text[end]}0", start, end)
             if isinstance(closed, Number):
