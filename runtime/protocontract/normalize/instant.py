@@ -12,7 +12,7 @@ from typing import Any, Final
 from zoneinfo import ZoneInfo
 
 from protocontract.normalize import instant_zone
-from protocontract.normalize.instant_parse import Epoch, Written, days_in_month, read, syntax
+from protocontract.normalize.instant_written import Epoch, Written, days_in_month, syntax
 from protocontract.violations import Change, Normalized, OptionError, Refusal, Refused, describe
 
 _DAY: Final = instant_zone.DAY
@@ -181,6 +181,8 @@ class _Rules:
     def convert(self, value: object) -> str | Refusal:
         """The canonical text, without the declared bounds."""
         if isinstance(value, str):
+            from protocontract.normalize.instant_parse import read  # with the first moment that is not clean
+
             written = read(value, self._order)
             if isinstance(written, Refusal):
                 return written

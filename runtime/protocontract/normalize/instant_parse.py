@@ -8,17 +8,11 @@ so reading is linear in the length of the text.
 from __future__ import annotations
 
 import re
-from calendar import monthrange
 from datetime import date
 from typing import Final
 
+from protocontract.normalize.instant_written import WHITE_SPACE, Epoch, Written, days_in_month, syntax
 from protocontract.violations import Refusal, describe
-
-WHITE_SPACE: Final = (
-    "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
-    "\u2028\u2029\u202f\u205f\u3000"
-)
-"""The Unicode property White_Space. ``str.strip`` without arguments takes U+001C to U+001F too, which are controls."""
 
 _MAX_LENGTH: Final = 512  # no written date is longer; what is longer is refused before any pattern runs
 _W: Final = f"[{WHITE_SPACE}]"
@@ -73,46 +67,6 @@ _SUFFIX: Final = re.compile(r"\[(!?)([^\[\]=]+)(?:=([A-Za-z0-9-]+))?\]")
 _COMMENT: Final = re.compile(rf"{_W}*\([^()]*\)")
 _TIME_ONLY: Final = re.compile(r"[0-9]{1,2}:[0-9]{2}(?![0-9])")
 _ERA: Final = re.compile("民國|民国|明治|大正|昭和|平成|令和")
-
-
-class Written:
-    """A date and time as written: nothing is converted, and only the calendar date is known to exist.
-
-    ``hour`` is None for a date alone. ``offset`` is in seconds east of UTC, None where none is written;
-    ``zone`` is the zone of an RFC 9557 suffix. ``vague`` marks Z and -00:00, which state no local offset.
-    """
-
-    __slots__ = ("day", "fraction", "hour", "minute", "month", "offset", "second", "vague", "year", "zone",
-                 "zone_offset")
-
-    def __init__(self, year: int, month: int, day: int) -> None:
-        self.year: Final = year
-        self.month: Final = month
-        self.day: Final = day
-        self.hour: int | None = None
-        self.minute = 0
-        self.second = 0
-        self.fraction = ""
-        self.offset: int | None = None
-        self.vague = False
-        self.zone: str | None = None
-        self.zone_offset: int | None = None
-
-
-class Epoch:
-    """A bare number: digits before and after the point, as written."""
-
-    __slots__ = ("fraction", "negative", "whole")
-
-    def __init__(self, negative: bool, whole: str, fraction: str) -> None:
-        self.negative: Final = negative
-        self.whole: Final = whole
-        self.fraction: Final = fraction
-
-
-def syntax(what: str, value: object) -> Refusal:
-    """A refusal of the form: ``instant.syntax``."""
-    return Refusal("instant.syntax", f"{what}, got {describe(value)}")
 
 
 def read(text: str, order: str | None) -> Written | Epoch | Refusal:
@@ -373,8 +327,3 @@ class _Reader:
             written.zone_offset = self._offset_seconds(*offset.groups())
         else:
             written.zone = name
-
-
-def days_in_month(year: int, month: int) -> int:
-    """Days of a month of the proleptic Gregorian calendar; year 0 is a leap year."""
-    return monthrange(year or 400, month)[1]

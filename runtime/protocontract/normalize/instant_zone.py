@@ -6,9 +6,12 @@ every machine must read the same release.
 
 from __future__ import annotations
 
+import io
+import os.path
 from datetime import datetime, timedelta
 from functools import lru_cache
-from importlib import import_module, resources
+from importlib import import_module
+from typing import Any
 from zoneinfo import ZoneInfo
 
 DAY = 86_400
@@ -27,8 +30,14 @@ _MARGIN = 3 * DAY
 @lru_cache(maxsize=1)
 def names() -> frozenset[str]:
     """All zone names of the pinned tzdata release, links included."""
-    listing = resources.files("tzdata").joinpath("zones").read_text(encoding="utf-8")
-    return frozenset(line for line in listing.split("\n") if line)
+    return frozenset(line for line in _data("zones").decode().split("\n") if line)
+
+
+def _data(name: str) -> bytes:
+    """A file of the package, read by its loader: importlib.resources takes longer to import than zones to read."""
+    tzdata: Any = import_module("tzdata")
+    data: bytes = tzdata.__spec__.loader.get_data(os.path.join(tzdata.__path__[0], *name.split("/")))
+    return data
 
 
 def data_version() -> str:
@@ -41,9 +50,7 @@ def load(name: str) -> ZoneInfo | None:
     """The zone of an IANA name; None where tzdata has no such zone. Names are case sensitive."""
     if name not in names():
         return None
-    package = resources.files("tzdata.zoneinfo")
-    with package.joinpath(*name.split("/")).open("rb") as data:
-        return ZoneInfo.from_file(data, key=name)
+    return ZoneInfo.from_file(io.BytesIO(_data(f"zoneinfo/{name}")), key=name)
 
 
 def _inside(seconds: int) -> datetime:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
-from protocontract.normalize.instant_parse import WHITE_SPACE
+from protocontract.normalize.instant_written import WHITE_SPACE
 from protocontract.violations import Change, Normalized, OptionError, Refusal, Refused, describe
 
 _Aliases = Mapping[str, Sequence[str]]

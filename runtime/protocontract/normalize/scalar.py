@@ -16,7 +16,7 @@ from decimal import Decimal, InvalidOperation
 from typing import Any, Final
 
 from protocontract.normalize import label as labels
-from protocontract.normalize.instant_parse import WHITE_SPACE
+from protocontract.normalize.instant_written import WHITE_SPACE
 from protocontract.normalize.scalar_json import Json, NotJson, Number, Object, got, is_text, parse
 from protocontract.violations import Change, Normalized, OptionError, Refusal, Refused, describe
 
