@@ -115,6 +115,13 @@ def test_commands_have_these_options(words: list[str], capsys: pytest.CaptureFix
                     assert re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", told), option
 
 
+@pytest.mark.parametrize("option", sorted(set(re.findall(r"`(--[\w-]+)", README))))
+def test_options_in_the_text_exist(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for name in cli.commands():
+        assert cli.main([name, "--help"]) == 0
+    assert re.search(rf"(?<![\w-]){option}(?![\w-])", capsys.readouterr().out)
+
+
 def test_the_contract_compiles_with_protoc(workspace: Path) -> None:
     (block,) = (block for block in blocks() if block.startswith("protoc "))
     command = block.split("\n\n", maxsplit=1)[0]
