@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, TypeAlias
 
 from protocontract.normalize.money_currency import MINOR_DIGITS, WITHDRAWN, currency_code, region_currencies
 from protocontract.normalize.money_marks import Mark, MarkTable, mark_table
-from protocontract.normalize.money_parse import Amount, parse, tokens
 from protocontract.normalize.numbers import Marks, declared_marks
 from protocontract.normalize.numerals import CONTROL, WHITE_SPACE, Number, fold
 from protocontract.violations import OptionError, Refusal, describe
+
+if TYPE_CHECKING:
+    from protocontract.normalize.money_parse import Amount
 
 Policy: TypeAlias = Literal["strict", "lenient"]
 Scale: TypeAlias = Literal["currency", "any", "round_half_even", "round_half_up"]
@@ -154,6 +156,8 @@ def read_amount(value: str, given: str | None, options: Options) -> Money | Refu
     if CONTROL.search(text):
         return refusal("malformed_number", value)
     folded = fold(text)
+    from protocontract.normalize.money_parse import parse, tokens  # with the first amount that is not clean
+
     amount = parse(folded.text, tokens(folded, options.marks, options.table), lenient=options.lenient)
     if isinstance(amount, str):
         return refusal("malformed_number" if folded.odd else amount, value)
