@@ -54,6 +54,11 @@ def contract_file_of(proto_file: str) -> str:
     return f"{module_of(proto_file).removesuffix('_pb2').replace('.', '/')}_contract.py"
 
 
+def printable(text: str) -> str:
+    """Text for a comment: what does not print is escaped, as it could end the line or hide what follows."""
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
+
+
 def literal(value: object) -> str:
     """Python code of a constant: as ``repr`` writes it, with double quotes, which generated code has throughout."""
     if isinstance(value, str):

@@ -16,6 +16,7 @@ from protocontract_compiler.emit.names import (
     is_plain,
     literal,
     module_of,
+    printable,
     screaming,
 )
 from protocontract_compiler.emit.output import OutputFile
@@ -28,7 +29,7 @@ from protocontract_compiler.emit.python.walk import options_code, value_code
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.ir_dump import fingerprint
 from protocontract_compiler.passes import reach
-from protocontract_compiler.passes.codes import places
+from protocontract_compiler.passes.codes import RulePlace, places
 
 if TYPE_CHECKING:
     from protocontract_compiler.pipeline import CompileOptions
@@ -89,7 +90,7 @@ def _assembled(
     for section in (module.fields, module.rules, module.constants):
         if section.lines:
             _title(writer, section.title)
-            writer.lines(section.lines)
+            writer.lines(module.field_lines() if section is module.fields else section.lines)
     for function in module.functions:
         writer.line()
         writer.line()
@@ -136,7 +137,7 @@ def _pb_import(proto_file: str) -> str:
 
 
 def _code_constants(schema: ir.Schema, messages: list[ir.Message], names: Names) -> list[str]:
-    lines: list[str] = []
+    hints: list[tuple[RulePlace, str]] = []
     for message in messages:
         found = list(islice(places(schema, message), _MAX_NAMED_CODES + 1))
         if len(found) > _MAX_NAMED_CODES:
@@ -147,10 +148,18 @@ def _code_constants(schema: ir.Schema, messages: list[ir.Message], names: Names)
             if not place.rule_id.replace(".", "_").replace("-", "_").isidentifier():
                 unnamed += 1
                 words = f"CEL_{unnamed}"  # a rule whose id is its expression
-            name = names.fresh(
-                "_".join(filter(None, ["ERR", screaming(message.python_path), screaming_path(place.path), words]))
-            )
-            lines.append(f"{name}: Final = {place.code:#010x}")
+            parts = ["ERR", screaming(message.python_path), screaming_path(place.path), words]
+            hints.append((place, "_".join(filter(None, parts))))
+    # `a.b` of Outer and `b` of Outer.A have one name. It is that of the message that declares the field: a field that
+    # is added elsewhere takes no name away from it.
+    declared = {
+        index: names.fresh(hint) for index, (place, hint) in enumerate(hints) if place.owner.full_name == place.contract
+    }
+    lines: list[str] = []
+    for index, (place, hint) in enumerate(hints):
+        name = declared.get(index) or names.fresh(hint)
+        told = "" if name == hint else f"  # {place.path or 'the message'} of {place.contract}"
+        lines.append(f"{name}: Final = {place.code:#010x}{told}")
     return lines
 
 
@@ -250,11 +259,6 @@ def _sensitive(
             yield path
         elif field.element_message in private and field.element_message not in outer:
             yield from _sensitive(schema, schema.messages[field.element_message], private, f"{path}.", outer)
-
-
-def printable(text: str) -> str:
-    """Text for a comment: what does not print is escaped, as it could end the line or hide what follows."""
-    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
 @lru_cache(maxsize=1)

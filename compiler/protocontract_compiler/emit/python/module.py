@@ -52,6 +52,8 @@ class Module:
         self.rules = Section("Rules: contract, field path, id, message, place in buf.validate's FieldRules")
         self.constants = Section("Patterns, sets and normalizers, built once")
         self.functions: list[str] = []
+        self._message_order = {name: place for place, name in enumerate(file.messages)}
+        self._field_order: dict[str, tuple[int, int]] = {}
 
     def runtime(self, name: str) -> str:
         """Code for a helper of the private runtime module."""
@@ -80,6 +82,12 @@ class Module:
             self.typing.add("Any")
         return self._once(self.constants, code, f"_{screaming(hint)}", annotation=annotation)
 
+    def own_constant(self, code: str, hint: str) -> str:
+        """As ``constant``, but under a name of its own where the code is there under another one already."""
+        first = self.constant(code, hint)
+        name = f"_{screaming(hint)}"
+        return first if first == name else self._once(self.constants, first, name, key=f"{first} as {name}")
+
     def field_element(self, message: str, described: ir.Field) -> str:
         """The name of the FieldElement of a field."""
         types = ""
@@ -88,8 +96,16 @@ class Module:
         if described.governance.sensitive:
             types += ", sensitive=True"
         code = f"{RUNTIME}.FieldElement({described.number}, {literal(described.name)}, {described.type}{types})"
-        owner = self._short(message)
-        return self._once(self.fields, code, f"_F_{owner}_{screaming(described.name)}", key=f"{message}.{code}")
+        name = self._once(
+            self.fields, code, f"_F_{self._short(message)}_{screaming(described.name)}", key=f"{message}.{code}"
+        )
+        self._field_order[name] = (self._message_order.get(message, len(self._message_order)), described.number)
+        return name
+
+    def field_lines(self) -> list[str]:
+        """The constants of fields, by message and number; those of oneofs and of other files' messages last."""
+        last = (len(self._message_order) + 1, 0)
+        return sorted(self.fields.lines, key=lambda line: self._field_order.get(line.partition(":")[0], last))
 
     def oneof_element(self, message: str, name: str) -> str:
         """The name of the FieldElement of a oneof, which has a name only."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from protocontract_compiler import ir
 from protocontract_compiler.emit.names import Names, assignment, attribute, literal, snake
 from protocontract_compiler.emit.python.module import Module
+from protocontract_compiler.emit.python.spots import comment
 from protocontract_compiler.emit.python.walk import Walkers, options_code
 from protocontract_compiler.emit.writer import Writer
 
@@ -67,7 +68,7 @@ class Normalizers(Walkers):
             if not _acts(field):
                 continue
             assert field.normalizer is not None
-            writer.line(f"# {field.name}: {field.normalizer.kind}")
+            writer.line(comment(field.normalizer.place, f"{field.name}: {field.normalizer.kind}").lstrip())
             place = attribute("m", field.name)
             match field.shape:
                 case ir.Shape.SINGULAR:
@@ -106,7 +107,7 @@ class Normalizers(Walkers):
         if normalizer.kind == "money" and normalizer.target is not None:
             options = (*options, *self._storable(message.field(normalizer.target), options))
         code = f"{self._rt(normalizer.kind)}({options_code(options)})"
-        bound = self.module.constant(code, f"{normalizer.kind}_{snake(message.python_path)}_{field.name}")
+        bound = self.module.own_constant(code, f"{normalizer.kind}_{snake(message.python_path)}_{field.name}")
         site = self.site(message, field, normalizer.kind, spoils=(normalizer.target,) if normalizer.target else ())
         result = names.fresh("result")
         match normalizer.kind:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from protocontract_compiler import ir
 from protocontract_compiler.emit.names import Names, attribute, literal, snake
 from protocontract_compiler.emit.python.module import Module
+from protocontract_compiler.emit.python.spots import comment
 from protocontract_compiler.emit.python.walk import Walkers, options_code
 from protocontract_compiler.emit.writer import Writer
 
@@ -36,14 +37,14 @@ class Relations(Walkers):
             writer.line("sizes: dict[str, int] = {}  # of the free dims: equal wherever a name recurs in this message")
         for field in message.fields:
             for relation in field.relations:
-                writer.line(f"# {field.name}: {relation.kind}")
+                writer.line(comment(relation.place, f"{field.name}: {relation.kind}").lstrip())
                 getattr(self, f"_{relation.kind}")(message, field, relation, writer, names)
 
     def _checker(self, message: ir.Message, field: ir.Field, relation: ir.Relation) -> str:
         named = _FIELD_OPTIONS[relation.kind]
         options = tuple((name, value) for name, value in relation.options if name not in named)
         code = f"{self.module.runtime(relation.kind)}({options_code(options)})"
-        return self.module.constant(code, f"{relation.kind}_{snake(message.python_path)}_{field.name}")
+        return self.module.own_constant(code, f"{relation.kind}_{snake(message.python_path)}_{field.name}")
 
     def _spans(self, message: ir.Message, field: ir.Field, relation: ir.Relation, writer: Writer, names: Names) -> None:
         text = str(relation.option("text"))

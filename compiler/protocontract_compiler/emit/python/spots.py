@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protocontract_compiler import ir
-from protocontract_compiler.emit.names import literal, snake
+from protocontract_compiler.emit.names import literal, printable, snake
 from protocontract_compiler.emit.python.module import Path, Step
 
 
@@ -28,6 +28,7 @@ class Spot:
 
 
 def native_condition(check: ir.Check, this: str) -> str:
+    """Code of the condition under which a rule that the engine decides itself is broken."""
     values = ", ".join(literal(value) for value in check.values)
     match check.native:
         case "enum_defined_only":
@@ -39,10 +40,11 @@ def native_condition(check: ir.Check, this: str) -> str:
 
 
 def comment(place: ir.Place, what: str) -> str:
+    """A comment for the end of a line: where the contract demands what the line checks."""
     if not place.line:
         return f"  # {what}" if what.isprintable() and len(what) < 60 else ""
     short = what if what.isprintable() and len(what) < 60 else "cel"
-    return f"  # {place.file.rpartition('/')[2]}:{place.line}  {short}"
+    return f"  # {printable(place.file.rpartition('/')[2])}:{place.line}  {short}"
 
 
 def singular_name(plural: str) -> str:
@@ -55,4 +57,5 @@ def singular_name(plural: str) -> str:
 
 
 def tuple_code(parts: Sequence[str]) -> str:
+    """Code of a tuple."""
     return f"({parts[0]},)" if len(parts) == 1 else f"({', '.join(parts)})"

@@ -194,7 +194,7 @@ class _Function:
         count = self._names.fresh("count")
         self._writer.line(f"{count} = {' + '.join(f'bool({test})' for test in tests)}")
         listed, governed = ", ".join(rule.fields), ir.Governance(contexts=_contexts(message))
-        with self._writer.block(f"if {count} > 1:"):
+        with self._writer.block(f"if {count} > 1:{comment(rule.place, 'message.oneof')}"):
             self._add("message.oneof", f"only one of {listed} can be set", "", spot, "None", governed, rule.fields)
         if rule.required:
             with self._writer.block(f"elif not {count}:"):
@@ -247,10 +247,10 @@ class _Function:
                     value = self._local(base, field)
                     self._element(rules, child, field, value, spot)
                 if rules.required:
-                    with self._writer.block("else:"):
+                    with self._writer.block(f"else:{comment(rules.place, 'required')}"):
                         self._required(rules, field, spot, "None")
             elif rules.required:
-                with self._writer.block(f"if not {present}:"):
+                with self._writer.block(f"if not {present}:{comment(rules.place, 'required')}"):
                     self._required(rules, field, spot, "None")
             return
         if not has_body and not rules.required:

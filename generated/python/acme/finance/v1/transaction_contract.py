@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 from acme.finance.v1 import transaction_pb2 as _pb
 from protocontract import _codegen_v1 as _rt
@@ -38,14 +38,14 @@ ERR_TRANSACTION_MEMO_TEXT_REPLACEMENT: Final = 0xaa13f80d
 ERR_TRANSACTION_MEMO_STRING_MAX_LEN: Final = 0x96474cd8
 
 # Fields, as field paths name them: number, name, type, and the types of a map's entries
+_F_TRANSACTION_ID: Final = _rt.FieldElement(1, "id", 9)
 _F_TRANSACTION_AMOUNT: Final = _rt.FieldElement(2, "amount", 9)
 _F_TRANSACTION_CURRENCY: Final = _rt.FieldElement(3, "currency", 14)
 _F_TRANSACTION_BOOKED_AT: Final = _rt.FieldElement(4, "booked_at", 9)
-_F_TRANSACTION_MEMO: Final = _rt.FieldElement(8, "memo", 9)
-_F_TRANSACTION_ID: Final = _rt.FieldElement(1, "id", 9)
 _F_TRANSACTION_ACCOUNT: Final = _rt.FieldElement(5, "account", 9, sensitive=True)
 _F_TRANSACTION_KIND: Final = _rt.FieldElement(6, "kind", 14)
 _F_TRANSACTION_REFUND_OF: Final = _rt.FieldElement(7, "refund_of", 9)
+_F_TRANSACTION_MEMO: Final = _rt.FieldElement(8, "memo", 9)
 
 # Rules: contract, field path, id, message, place in buf.validate's FieldRules
 _R_TRANSACTION_TRANSACTION_REFUND_OF: Final = _rt.Rule(
@@ -139,7 +139,7 @@ _SITE_TRANSACTION_AMOUNT_MONEY: Final = _rt.Site(
     "acme.finance.v1.Transaction", _F_TRANSACTION_AMOUNT, "money", spoils=("currency",)
 )
 _CURRENCIES_OF_CURRENCY: Final = {1: "CNY", 2: "USD"}
-_NUMBERS_OF_CURRENCY: Final = {"USD": 2, "CNY": 1}
+_NUMBERS_OF_CURRENCY: Final[dict[str, Any]] = {"USD": 2, "CNY": 1}
 _SITE_TRANSACTION_CURRENCY_MONEY: Final = _rt.Site(
     "acme.finance.v1.Transaction", _F_TRANSACTION_CURRENCY, "money"
 )
@@ -160,7 +160,7 @@ def _normalize_transaction(
     m: _pb.Transaction, changes: list[_rt.Change], at: _rt.Link = None
 ) -> list[_rt.Violation] | None:
     found: list[_rt.Violation] | None = None
-    # amount: money
+    # transaction.proto:42  amount: money
     amount = m.amount
     if amount:
         known = _CURRENCIES_OF_CURRENCY.get(m.currency)
@@ -174,7 +174,7 @@ def _normalize_transaction(
             if result.currency != known:
                 m.currency = _NUMBERS_OF_CURRENCY[result.currency]
                 _rt.change(changes, _SITE_TRANSACTION_CURRENCY_MONEY, known, result.currency, at)
-    # booked_at: instant
+    # transaction.proto:55  booked_at: instant
     booked_at = m.booked_at
     if booked_at:
         result_2 = _INSTANT_TRANSACTION_BOOKED_AT(booked_at)
@@ -184,7 +184,7 @@ def _normalize_transaction(
             else:
                 m.booked_at = result_2
                 _rt.change(changes, _SITE_TRANSACTION_BOOKED_AT_INSTANT, booked_at, result_2, at)
-    # memo: text
+    # transaction.proto:78  memo: text
     memo = m.memo
     if memo:
         result_3 = _TEXT_TRANSACTION_MEMO(memo)

@@ -106,33 +106,33 @@ ERR_METRICS_RAN_DURATION_GTE: Final = 0x65bf9e00
 ERR_METRICS_BATCH_SIZE_UINT32_GTE: Final = 0x5d33883a
 
 # Fields, as field paths name them: number, name, type, and the types of a map's entries
-_F_PREDICT_REQUEST_MODEL: Final = _rt.FieldElement(0, "model", 0)
 _F_PREDICT_REQUEST_REQUEST_ID: Final = _rt.FieldElement(1, "request_id", 9)
 _F_PREDICT_REQUEST_MODEL_VERSION: Final = _rt.FieldElement(2, "model_version", 9)
 _F_PREDICT_REQUEST_ENTITY_MODEL: Final = _rt.FieldElement(3, "entity_model", 11)
-_F_ENTITY_MODEL_INPUT_SHAPE: Final = _rt.FieldElement(1, "shape", 3)
-_F_ENTITY_MODEL_INPUT_INPUT_IDS: Final = _rt.FieldElement(2, "input_ids", 12)
-_F_ENTITY_MODEL_INPUT_ATTENTION_MASK: Final = _rt.FieldElement(3, "attention_mask", 12)
 _F_PREDICT_REQUEST_ENCODER: Final = _rt.FieldElement(4, "encoder", 11)
-_F_ENCODER_INPUT_INPUT_IDS: Final = _rt.FieldElement(1, "input_ids", 3)
 _F_PREDICT_RESPONSE_REQUEST_ID: Final = _rt.FieldElement(1, "request_id", 9)
 _F_PREDICT_RESPONSE_MODEL_VERSION: Final = _rt.FieldElement(2, "model_version", 9)
 _F_PREDICT_RESPONSE_STATUS: Final = _rt.FieldElement(3, "status", 14)
 _F_PREDICT_RESPONSE_ENTITY_MODEL: Final = _rt.FieldElement(4, "entity_model", 11)
+_F_PREDICT_RESPONSE_ENCODER: Final = _rt.FieldElement(5, "encoder", 11)
+_F_PREDICT_RESPONSE_EVIDENCE: Final = _rt.FieldElement(6, "evidence", 11)
+_F_PREDICT_RESPONSE_METRICS: Final = _rt.FieldElement(7, "metrics", 11)
+_F_ENTITY_MODEL_INPUT_SHAPE: Final = _rt.FieldElement(1, "shape", 3)
+_F_ENTITY_MODEL_INPUT_INPUT_IDS: Final = _rt.FieldElement(2, "input_ids", 12)
+_F_ENTITY_MODEL_INPUT_ATTENTION_MASK: Final = _rt.FieldElement(3, "attention_mask", 12)
 _F_ENTITY_MODEL_OUTPUT_SHAPE: Final = _rt.FieldElement(1, "shape", 3)
 _F_ENTITY_MODEL_OUTPUT_LOGITS: Final = _rt.FieldElement(2, "logits", 12)
-_F_PREDICT_RESPONSE_EVIDENCE: Final = _rt.FieldElement(6, "evidence", 11)
+_F_ENCODER_INPUT_INPUT_IDS: Final = _rt.FieldElement(1, "input_ids", 3)
+_F_ENCODER_INPUT_ATTENTION_MASK: Final = _rt.FieldElement(2, "attention_mask", 3)
+_F_ENCODER_OUTPUT_VECTOR: Final = _rt.FieldElement(1, "vector", 2)
 _F_EVIDENCE_STEP_NAME: Final = _rt.FieldElement(1, "name", 9)
 _F_EVIDENCE_STEP_DIGEST: Final = _rt.FieldElement(2, "digest", 9)
 _F_EVIDENCE_STEP_PREVIOUS: Final = _rt.FieldElement(3, "previous", 9)
 _F_EVIDENCE_STEP_AT: Final = _rt.FieldElement(5, "at", 11)
-_F_PREDICT_RESPONSE_METRICS: Final = _rt.FieldElement(7, "metrics", 11)
 _F_METRICS_QUEUED: Final = _rt.FieldElement(1, "queued", 11)
 _F_METRICS_RAN: Final = _rt.FieldElement(2, "ran", 11)
 _F_METRICS_BATCH_SIZE: Final = _rt.FieldElement(3, "batch_size", 13)
-_F_PREDICT_RESPONSE_ENCODER: Final = _rt.FieldElement(5, "encoder", 11)
-_F_ENCODER_INPUT_ATTENTION_MASK: Final = _rt.FieldElement(2, "attention_mask", 3)
-_F_ENCODER_OUTPUT_VECTOR: Final = _rt.FieldElement(1, "vector", 2)
+_F_PREDICT_REQUEST_MODEL: Final = _rt.FieldElement(0, "model", 0)
 
 # Rules: contract, field path, id, message, place in buf.validate's FieldRules
 _R_PREDICT_REQUEST_REQUIRED: Final = _rt.Rule(
@@ -535,7 +535,7 @@ def _validate_predict_response(m: _pb.PredictResponse) -> list[_rt.Violation] | 
         previous = evidence_item.previous
         if len(previous) > 1:  # model_service.proto:216  repeated.max_items
             out = _rt.add(out, _R_PREDICT_RESPONSE_EVIDENCE_PREVIOUS_REPEATED_MAX_ITEMS, previous, (i_2,))
-        if not evidence_item.HasField("at"):
+        if not evidence_item.HasField("at"):  # model_service.proto:219  required
             out = _rt.add(out, _R_PREDICT_RESPONSE_EVIDENCE_AT_REQUIRED, None, (i_2,))
     if m.HasField("metrics"):
         metrics = m.metrics
@@ -603,7 +603,7 @@ def _validate_evidence_step(m: _pb.EvidenceStep) -> list[_rt.Violation] | None:
     previous = m.previous
     if len(previous) > 1:  # model_service.proto:216  repeated.max_items
         out = _rt.add(out, _R_EVIDENCE_STEP_PREVIOUS_REPEATED_MAX_ITEMS, previous)
-    if not m.HasField("at"):
+    if not m.HasField("at"):  # model_service.proto:219  required
         out = _rt.add(out, _R_EVIDENCE_STEP_AT_REQUIRED)
     return out
 
@@ -645,7 +645,7 @@ def _relate_predict_request(
 def _relate_predict_response(
     m: _pb.PredictResponse, out: list[_rt.Violation] | None, at: _rt.Link = None
 ) -> list[_rt.Violation] | None:
-    # evidence: graph
+    # model_service.proto:92  evidence: graph
     evidence = m.evidence[:]
     if evidence:
         out = _rt.refuse_all(
@@ -674,7 +674,7 @@ def _relate_entity_model_input(
     m: _pb.EntityModelInput, out: list[_rt.Violation] | None, at: _rt.Link = None
 ) -> list[_rt.Violation] | None:
     sizes: dict[str, int] = {}  # of the free dims: equal wherever a name recurs in this message
-    # input_ids: tensor
+    # model_service.proto:115  input_ids: tensor
     out = _rt.refuse_all(
         out,
         _SITE_ENTITY_MODEL_INPUT_INPUT_IDS_TENSOR,
@@ -682,7 +682,7 @@ def _relate_entity_model_input(
         None,
         at,
     )
-    # attention_mask: tensor
+    # model_service.proto:139  attention_mask: tensor
     out = _rt.refuse_all(
         out,
         _SITE_ENTITY_MODEL_INPUT_ATTENTION_MASK_TENSOR,
@@ -697,7 +697,7 @@ def _relate_entity_model_output(
     m: _pb.EntityModelOutput, out: list[_rt.Violation] | None, at: _rt.Link = None
 ) -> list[_rt.Violation] | None:
     sizes: dict[str, int] = {}  # of the free dims: equal wherever a name recurs in this message
-    # logits: tensor
+    # model_service.proto:157  logits: tensor
     out = _rt.refuse_all(
         out,
         _SITE_ENTITY_MODEL_OUTPUT_LOGITS_TENSOR,
@@ -712,7 +712,7 @@ def _relate_encoder_input(
     m: _pb.EncoderInput, out: list[_rt.Violation] | None, at: _rt.Link = None
 ) -> list[_rt.Violation] | None:
     sizes: dict[str, int] = {}  # of the free dims: equal wherever a name recurs in this message
-    # input_ids: tensor
+    # model_service.proto:179  input_ids: tensor
     out = _rt.refuse_all(
         out,
         _SITE_ENCODER_INPUT_INPUT_IDS_TENSOR,
@@ -720,7 +720,7 @@ def _relate_encoder_input(
         None,
         at,
     )
-    # attention_mask: tensor
+    # model_service.proto:186  attention_mask: tensor
     out = _rt.refuse_all(
         out,
         _SITE_ENCODER_INPUT_ATTENTION_MASK_TENSOR,
@@ -735,7 +735,7 @@ def _relate_encoder_output(
     m: _pb.EncoderOutput, out: list[_rt.Violation] | None, at: _rt.Link = None
 ) -> list[_rt.Violation] | None:
     sizes: dict[str, int] = {}  # of the free dims: equal wherever a name recurs in this message
-    # vector: tensor
+    # model_service.proto:197  vector: tensor
     out = _rt.refuse_all(
         out,
         _SITE_ENCODER_OUTPUT_VECTOR_TENSOR,

@@ -92,26 +92,26 @@ ERR_CHAT_TURN_CONTENT_TEXT_TAG: Final = 0x2646a80a
 ERR_CHAT_TURN_CONTENT_STRING_MAX_LEN: Final = 0x17a8c917
 
 # Fields, as field paths name them: number, name, type, and the types of a map's entries
-_F_RETRIEVED_CHUNKS_CHUNKS: Final = _rt.FieldElement(2, "chunks", 11)
-_F_CHUNK_TEXT: Final = _rt.FieldElement(2, "text", 9)
-_F_CONVERSATION_TURNS: Final = _rt.FieldElement(2, "turns", 11)
-_F_CHAT_TURN_CONTENT: Final = _rt.FieldElement(4, "content", 9)
 _F_TOKENIZER_OUTPUT_DOCUMENT_ID: Final = _rt.FieldElement(1, "document_id", 9)
 _F_TOKENIZER_OUTPUT_INPUT_IDS: Final = _rt.FieldElement(2, "input_ids", 3)
 _F_TOKENIZER_OUTPUT_ATTENTION_MASK: Final = _rt.FieldElement(3, "attention_mask", 3)
+_F_TOKENIZER_OUTPUT_POSITION_IDS: Final = _rt.FieldElement(4, "position_ids", 3)
 _F_EMBEDDING_DOCUMENT_ID: Final = _rt.FieldElement(1, "document_id", 9)
 _F_EMBEDDING_ENCODER: Final = _rt.FieldElement(2, "encoder", 9)
 _F_EMBEDDING_VECTOR: Final = _rt.FieldElement(3, "vector", 12)
 _F_EMBEDDING_ENCODED_AT: Final = _rt.FieldElement(4, "encoded_at", 11)
 _F_RETRIEVED_CHUNKS_QUERY_ID: Final = _rt.FieldElement(1, "query_id", 9)
+_F_RETRIEVED_CHUNKS_CHUNKS: Final = _rt.FieldElement(2, "chunks", 11)
 _F_CHUNK_CHUNK_ID: Final = _rt.FieldElement(1, "chunk_id", 9)
+_F_CHUNK_TEXT: Final = _rt.FieldElement(2, "text", 9)
 _F_CHUNK_SCORE: Final = _rt.FieldElement(3, "score", 2)
 _F_CHUNK_SOURCE_URI: Final = _rt.FieldElement(4, "source_uri", 9)
 _F_CONVERSATION_CONVERSATION_ID: Final = _rt.FieldElement(1, "conversation_id", 9)
+_F_CONVERSATION_TURNS: Final = _rt.FieldElement(2, "turns", 11)
 _F_CHAT_TURN_MESSAGE_ID: Final = _rt.FieldElement(1, "message_id", 9)
 _F_CHAT_TURN_PARENT_IDS: Final = _rt.FieldElement(2, "parent_ids", 9)
 _F_CHAT_TURN_ROLE: Final = _rt.FieldElement(3, "role", 9)
-_F_TOKENIZER_OUTPUT_POSITION_IDS: Final = _rt.FieldElement(4, "position_ids", 3)
+_F_CHAT_TURN_CONTENT: Final = _rt.FieldElement(4, "content", 9)
 
 # Rules: contract, field path, id, message, place in buf.validate's FieldRules
 _R_TOKENIZER_OUTPUT_DOCUMENT_ID_STRING_MIN_LEN: Final = _rt.Rule(
@@ -448,6 +448,7 @@ _SEQUENCE_TOKENIZER_OUTPUT_ATTENTION_MASK: Final = _rt.sequence()
 _SITE_TOKENIZER_OUTPUT_ATTENTION_MASK_SEQUENCE: Final = _rt.Site(
     "acme.pipeline.v1.TokenizerOutput", _F_TOKENIZER_OUTPUT_ATTENTION_MASK, "sequence"
 )
+_TENSOR_TOKENIZER_OUTPUT_ATTENTION_MASK: Final = _TENSOR_TOKENIZER_OUTPUT_INPUT_IDS
 _SITE_TOKENIZER_OUTPUT_ATTENTION_MASK_TENSOR: Final = _rt.Site(
     "acme.pipeline.v1.TokenizerOutput", _F_TOKENIZER_OUTPUT_ATTENTION_MASK, "tensor"
 )
@@ -490,7 +491,7 @@ def _normalize_chunk(
     m: _pb.Chunk, changes: list[_rt.Change], at: _rt.Link = None
 ) -> list[_rt.Violation] | None:
     found: list[_rt.Violation] | None = None
-    # text: text
+    # pipeline.proto:142  text: text
     text = m.text
     if text:
         result = _TEXT_CHUNK_TEXT(text)
@@ -521,7 +522,7 @@ def _normalize_chat_turn(
     m: _pb.ChatTurn, changes: list[_rt.Change], at: _rt.Link = None
 ) -> list[_rt.Violation] | None:
     found: list[_rt.Violation] | None = None
-    # content: text
+    # pipeline.proto:204  content: text
     content = m.content
     if content:
         result = _TEXT_CHAT_TURN_CONTENT(content)
@@ -569,7 +570,7 @@ def _validate_embedding(m: _pb.Embedding) -> list[_rt.Violation] | None:
     vector = m.vector
     if len(vector) != 1536:  # pipeline.proto:90  bytes.len
         out = _rt.add(out, _R_EMBEDDING_VECTOR_BYTES_LEN, vector)
-    if not m.HasField("encoded_at"):
+    if not m.HasField("encoded_at"):  # pipeline.proto:107  required
         out = _rt.add(out, _R_EMBEDDING_ENCODED_AT_REQUIRED)
     return out
 
@@ -691,7 +692,7 @@ def _relate_tokenizer_output(
     m: _pb.TokenizerOutput, out: list[_rt.Violation] | None, at: _rt.Link = None
 ) -> list[_rt.Violation] | None:
     sizes: dict[str, int] = {}  # of the free dims: equal wherever a name recurs in this message
-    # input_ids: tensor
+    # pipeline.proto:36  input_ids: tensor
     out = _rt.refuse_all(
         out,
         _SITE_TOKENIZER_OUTPUT_INPUT_IDS_TENSOR,
@@ -699,7 +700,7 @@ def _relate_tokenizer_output(
         None,
         at,
     )
-    # attention_mask: sequence
+    # pipeline.proto:48  attention_mask: sequence
     out = _rt.refuse_all(
         out,
         _SITE_TOKENIZER_OUTPUT_ATTENTION_MASK_SEQUENCE,
@@ -707,15 +708,15 @@ def _relate_tokenizer_output(
         m.attention_mask,
         at,
     )
-    # attention_mask: tensor
+    # pipeline.proto:49  attention_mask: tensor
     out = _rt.refuse_all(
         out,
         _SITE_TOKENIZER_OUTPUT_ATTENTION_MASK_TENSOR,
-        _TENSOR_TOKENIZER_OUTPUT_INPUT_IDS(m.attention_mask, None, sizes),
+        _TENSOR_TOKENIZER_OUTPUT_ATTENTION_MASK(m.attention_mask, None, sizes),
         None,
         at,
     )
-    # position_ids: sequence
+    # pipeline.proto:57  position_ids: sequence
     out = _rt.refuse_all(
         out,
         _SITE_TOKENIZER_OUTPUT_POSITION_IDS_SEQUENCE,
@@ -730,7 +731,7 @@ def _relate_embedding(
     m: _pb.Embedding, out: list[_rt.Violation] | None, at: _rt.Link = None
 ) -> list[_rt.Violation] | None:
     sizes: dict[str, int] = {}  # of the free dims: equal wherever a name recurs in this message
-    # vector: tensor
+    # pipeline.proto:91  vector: tensor
     out = _rt.refuse_all(
         out, _SITE_EMBEDDING_VECTOR_TENSOR, _TENSOR_EMBEDDING_VECTOR(m.vector, None, sizes), None, at
     )
@@ -740,7 +741,7 @@ def _relate_embedding(
 def _relate_conversation(
     m: _pb.Conversation, out: list[_rt.Violation] | None, at: _rt.Link = None
 ) -> list[_rt.Violation] | None:
-    # turns: graph
+    # pipeline.proto:176  turns: graph
     turns = m.turns[:]
     if turns:
         out = _rt.refuse_all(

@@ -39,14 +39,14 @@ ERR_NAMED_ENTITY_START_OFFSET_INT32_GTE: Final = 0x370aba1d
 ERR_NAMED_ENTITY_END_OFFSET_INT32_GT: Final = 0xa4126c74
 
 # Fields, as field paths name them: number, name, type, and the types of a map's entries
+_F_TEXT_SAMPLE_ID: Final = _rt.FieldElement(1, "id", 9)
 _F_TEXT_SAMPLE_RAW_TEXT: Final = _rt.FieldElement(2, "raw_text", 9)
 _F_TEXT_SAMPLE_ENTITIES: Final = _rt.FieldElement(3, "entities", 11)
-_F_TEXT_SAMPLE_ID: Final = _rt.FieldElement(1, "id", 9)
+_F_TEXT_SAMPLE_CREATED_AT: Final = _rt.FieldElement(4, "created_at", 11)
 _F_NAMED_ENTITY_TEXT: Final = _rt.FieldElement(1, "text", 9)
 _F_NAMED_ENTITY_LABEL: Final = _rt.FieldElement(2, "label", 9)
 _F_NAMED_ENTITY_START_OFFSET: Final = _rt.FieldElement(3, "start_offset", 5)
 _F_NAMED_ENTITY_END_OFFSET: Final = _rt.FieldElement(4, "end_offset", 5)
-_F_TEXT_SAMPLE_CREATED_AT: Final = _rt.FieldElement(4, "created_at", 11)
 
 # Rules: contract, field path, id, message, place in buf.validate's FieldRules
 _R_TEXT_SAMPLE_ID_STRING_UUID: Final = _rt.Rule(
@@ -173,7 +173,7 @@ def _normalize_text_sample(
     m: _pb.TextSample, changes: list[_rt.Change], at: _rt.Link = None
 ) -> list[_rt.Violation] | None:
     found: list[_rt.Violation] | None = None
-    # raw_text: text
+    # text.proto:38  raw_text: text
     raw_text = m.raw_text
     if raw_text:
         result = _TEXT_TEXT_SAMPLE_RAW_TEXT(raw_text)
@@ -231,7 +231,7 @@ def _validate_text_sample(m: _pb.TextSample) -> list[_rt.Violation] | None:
         created_at_ns = created_at.seconds * 1000000000 + created_at.nanos
         if created_at_ns <= 1577836800000000000:  # text.proto:64  timestamp.gt
             out = _rt.add(out, _R_TEXT_SAMPLE_CREATED_AT_TIMESTAMP_GT, created_at)
-    else:
+    else:  # text.proto:63  required
         out = _rt.add(out, _R_TEXT_SAMPLE_CREATED_AT_REQUIRED)
     return out
 
@@ -256,7 +256,7 @@ def _validate_named_entity(m: _pb.NamedEntity) -> list[_rt.Violation] | None:
 def _relate_text_sample(
     m: _pb.TextSample, out: list[_rt.Violation] | None, at: _rt.Link = None
 ) -> list[_rt.Violation] | None:
-    # entities: spans
+    # text.proto:51  entities: spans
     entities = m.entities[:]
     if entities:
         out = _rt.refuse_all(
