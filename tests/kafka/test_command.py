@@ -15,6 +15,7 @@ from protocontract import cli
 from protocontract.kafka import command
 from protocontract.kafka.client import split_config
 from protocontract.kafka.command import percent
+from protocontract.kafka.http import Health
 from tests.kafka.support import GARBAGE, TOPIC, contract, good, new_guard, new_log
 from tests.kafka.transactions import NAME, PROTOS
 
@@ -136,3 +137,50 @@ def test_signals_stop_the_guard_and_are_given_back() -> None:
         assert guard.stopping
         assert received == [signal.SIGTERM]
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("--http", "0"), "expected a port"),
+    (("--breaker-ratio", "1.5"), "expected a share"),
+    (("--breaker-consecutive", "none"), "expected a number of records"),
+    (("--exactly-once", "--http", "9464", "--halt", "exit"), "--http, --halt: not with --exactly-once"),
+])
+def test_options_of_halts_that_cannot_work(arguments: tuple[str, ...], said: str, capsys: Any) -> None:
+    assert run("--bootstrap-servers", "x:1", *arguments) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (("resume", "--reason", "x"), "give either --http"),
+    (("resume", "--reason", " ", "--http", "1"), "--reason: expected text"),
+    (("resume", "--http", "1", "--reason", "x"), "no guard answers on port 1"),
+    (("status", "--source", "raw"), "name the guard's --group, or its --sink"),
+    (("status", "--source", "ra w", "--group", "g"), "is no name of a topic"),
+    (("status", "--source", "raw", "--group", "g"), "no broker is named"),
+])
+def test_status_and_resume_say_what_is_missing(arguments: tuple[str, ...], said: str, capsys: Any) -> None:
+    assert cli.main(["guard", *arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+def test_resume_reaches_a_running_guard(capsys: Any) -> None:
+    log = new_log()
+    guard = new_guard(log, stop_at_end=False, breaker={"consecutive": 1})
+    log.append(TOPIC, GARBAGE)
+    health = Health(guard, 0)
+    answers: list[int] = []
+
+    def tick() -> None:
+        if guard.halted:
+            asked = ["guard", "resume", "--http", str(health.port), "--reason", "x"]
+            answers.extend((cli.main(asked), cli.main(asked)))
+            guard.stop()
+
+    guard._tick = tick
+    try:
+        with guard:
+            assert list(guard) == []
+    finally:
+        health.close()
+    assert answers == [0, 1]
+    assert capsys.readouterr().out.startswith(f"resumed: {TOPIC}:0: breaker: 1 bad records in a row")

@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import json
 import logging
+import random
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
+from protocontract import cli
 from protocontract.contract import StreamLevel
 from protocontract.kafka import Guard, GuardError
 from protocontract.kafka.client import TopicPartition
 from protocontract.kafka.halting import Breach, halt_metadata, halted_by
 from protocontract.kafka.memory import MemoryLog
 from tests.kafka.support import DEAD, GARBAGE, TOPIC, committed, contract, good, new_guard, new_log
+from tests.kafka.transactions import NAME as FINANCE
+from tests.kafka.transactions import PROTOS, make
 
 P0 = TopicPartition(TOPIC, 0)
 
@@ -390,3 +400,88 @@ def test_the_metadata_fit_the_brokers_limit_and_others_are_not_taken_for_ours() 
     assert halted_by(longest)
     for foreign in ("", "protocontract.halt", '["protocontract.halt"]', '{"kind": "x", "protocontract.halt": 1}'):
         assert halted_by(foreign) == ""
+
+
+# -- the process, on a real broker
+
+
+@pytest.mark.kafka
+def test_a_halt_survives_a_restart_of_the_process(broker: Any, group: str, capsys: Any) -> None:
+    source, sink, dead = broker.topic("raw"), broker.topic("clean"), broker.topic("dead", max_message_bytes="2000000")
+    producer = broker.producer()
+    made = [make(random.Random(number), None) for number in range(5)]
+    for each in (*made, *[make(random.Random(9), "garbage")] * 30, *made):
+        producer.send(source, each.value, key=each.key)
+    producer.flush()
+    producer.close()
+    where = ["--bootstrap-servers", broker.servers]
+    named = [*where, "--source", source, "--group", group]
+    command = ["guard", *named, "--contract", FINANCE, "--proto-path", str(PROTOS), "--sink", sink,
+               "--dead-letter", dead, "--allow-retention", "--breaker-consecutive", "3"]
+
+    def here(*arguments: str) -> tuple[int, str]:
+        code = cli.main(["guard", *arguments])
+        return code, "".join(capsys.readouterr())
+
+    def process_of(*arguments: str) -> tuple[int, str]:
+        done = subprocess.run([sys.executable, "-m", "protocontract.cli", *arguments], capture_output=True, text=True,
+                              timeout=60, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    code, said = process_of(*command, "--halt", "exit")
+    assert code == 1, said
+    assert f"halted: {source}:0: breaker: 3 bad records in a row" in said
+    assert broker.committed(source, group) == {0: 7}
+    # The next process finds the halt beside the committed offset: it passes nothing on and stays.
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    process = subprocess.Popen([sys.executable, "-m", "protocontract.cli", *command, "--http", port],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        deadline = time.monotonic() + 20
+        while (found := _get(port, "/readyz")) != 503 or "halted" not in _get_text(port, "/readyz"):
+            assert time.monotonic() < deadline, found
+            time.sleep(0.2)
+        assert _get(port, "/livez") == 200
+        assert "data_contract_halted 1.0" in _get_text(port, "/metrics")
+        code, said = here("status", *named)
+        assert code == 1, said
+        assert "committed 7" in said
+        assert "halted: breaker: 3 bad records in a row" in said
+        code, said = here("resume", *named, "--reason", "rolled back")
+        assert code == 2
+        assert "has running members" in said
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0
+    assert len(broker.read(sink)) == 5
+    assert len(broker.read(dead)) == 2
+    code, said = here("resume", *named, "--reason", "rolled back")
+    assert code == 0, said
+    # It goes on with the record before which it stopped, and stops again two further on.
+    assert process_of(*command, "--halt", "exit")[0] == 1
+    assert broker.committed(source, group) == {0: 9}
+
+
+def _get(port: str, path: str) -> int:
+    try:
+        with _OPENER.open(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.code
+    except OSError:
+        return 0
+
+
+def _get_text(port: str, path: str) -> str:
+    try:
+        with _OPENER.open(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+            return str(answer.read().decode())
+    except urllib.error.HTTPError as error:
+        with error:
+            return error.read().decode()
+
+
+_OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))

@@ -19,7 +19,6 @@ from protocontract.kafka.memory import SendFault
 from tests.kafka.support import BAD, DEAD, GARBAGE, NAME, TOPIC, contract, good, new_guard, new_log
 from tests.kafka.test_levels import Clock, Runs, promising, stream
 
-
 ORDER = ("contract", "topic", "outcome", "rule_id", "error_class", "level", "measured_from")
 
 

@@ -23,6 +23,7 @@ from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
 from protocontract.kafka.exactly_once import ExactlyOnce
 from protocontract.kafka.forward import Forward
 from protocontract.kafka.guard import Guard
+from protocontract.kafka.http import Health
 from protocontract.kafka.stats import GuardStats
 from protocontract.kafka.transaction import TRANSACTION_TIMEOUT_MS, Transactions, Watchdog
 from protocontract.terminal import plural
@@ -44,8 +45,10 @@ The client configuration is a TOML (or .json) file of kafka-python's options, su
     security_protocol = "SASL_SSL"
 
 exit codes: 0 stopped, or all done with --exit-at-end (dead letters are its work); 1 stopped with something still
-unacknowledged, or stopped by --from stop or by a batch that cannot be read; 2 could not start, or gave up after
---give-up-after; 130 interrupted
+unacknowledged, or stopped by --from stop, by a batch that cannot be read, or by a halt under --halt exit; 2 could not
+start, or gave up after --give-up-after; 130 interrupted
+
+protocontract guard status and protocontract guard resume show and end halts; --help after them tells more.
 
 example: protocontract guard --contract acme.finance.v1.Transaction --source payments.raw --sink payments
 """
@@ -53,6 +56,10 @@ example: protocontract guard --contract acme.finance.v1.Transaction --source pay
 
 def guard_command(argv: list[str]) -> int:
     """Guard a topic: Kafka in, contract, Kafka out."""
+    if argv[:1] in (["status"], ["resume"]):
+        from protocontract.kafka.halt_command import resume_command, status_command
+
+        return (status_command if argv[0] == "status" else resume_command)(argv[1:])
     options = _parser().parse_args(argv)
     servers = options.bootstrap_servers or os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
     config = _client_config(options.client_config)
@@ -72,6 +79,13 @@ def guard_command(argv: list[str]) -> int:
         raise UsageError("source, sink and dead letters must be three topics")
     if options.transactional_id_prefix is not None and not options.exactly_once:
         raise UsageError("--transactional-id-prefix names transactions; add --exactly-once")
+    only_at_least_once = [name for name, given in (
+        ("--http", options.http is not None), ("--halt", options.halt != "pause"),
+        ("--breaker-ratio", options.breaker_ratio is not None),
+        ("--breaker-consecutive", options.breaker_consecutive is not None)) if given]
+    if options.exactly_once and only_at_least_once:
+        raise UsageError(f"{', '.join(only_at_least_once)}: not with --exactly-once, which neither judges levels nor "
+                         "has a breaker")
     for topic in (options.source, options.sink, dead):
         if not _TOPIC.fullmatch(topic):
             raise UsageError(f"`{topic}` is no name of a topic; expected letters, digits, `.`, `_` and `-`")
@@ -85,6 +99,7 @@ def guard_command(argv: list[str]) -> int:
 
 def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config: dict[str, Any]) -> int:
     options.running = False
+    options.halted = None
     try:
         for_consumer, config = client.split_config(config)
     except ValueError as error:
@@ -116,6 +131,9 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
     if guard.unacknowledged:
         reason = guard.blocked or "no acknowledgement within the grace period"
         print(f"{plural(guard.unacknowledged, 'record')} not acknowledged and not committed: {reason}", file=sys.stderr)
+        return BROKEN
+    if options.halted:
+        print(f"halted: {options.halted}", file=sys.stderr)
         return BROKEN
     return INTERRUPTED if interrupted else KEPT
 
@@ -153,20 +171,38 @@ def _at_least_once(
         guard: Guard[Any] = Guard(
             consumer, contract, dead_letters=config, dead_letter_topic=dead, encoding=options.encoding,
             tombstones="deliver", too_large=options.too_large, give_up_after=options.give_up_after,
-            grace=options.grace, stop_at_end=options.exit_at_end,
+            grace=options.grace, stop_at_end=options.exit_at_end, breaker=_breaker(options),
         )
     except GuardError:
         consumer.close(autocommit=False)
         raise
+    try:
+        health = None if options.http is None else Health(guard, options.http)
+    except OSError as error:
+        guard.close()
+        raise GuardError(f"--http: port {options.http} cannot be used ({error.strerror})") from None
     forward = Forward(guard, options.sink, client.producer_factory(config), encoding=options.sink_encoding,
                       acknowledge_within=client.answer_within(config))
 
     def tick(function: Callable[[], object]) -> None:
-        guard._tick = function
+        def step() -> None:
+            function()
+            if health is not None:
+                health.beat()
+            if options.halt == "exit" and not guard.stopping:
+                options.halted = guard.halted
+                if options.halted:
+                    guard.stop()
+
+        guard._tick = step
 
     def close() -> None:
-        guard.close()
-        forward.close(options.grace)
+        try:
+            guard.close()
+            forward.close(options.grace)
+        finally:
+            if health is not None:
+                health.close()
 
     return _Work(guard, tick, forward.start, forward.run, close)
 
@@ -211,6 +247,11 @@ def _exactly_once(
             watchdog.stop()
 
     return _Work(guard, tick, start, guard.run, close)
+
+
+def _breaker(options: argparse.Namespace) -> dict[str, Any] | None:
+    limits = {"ratio": options.breaker_ratio, "consecutive": options.breaker_consecutive}
+    return {name: limit for name, limit in limits.items() if limit is not None} or None
 
 
 def _group(options: argparse.Namespace) -> str:
@@ -337,6 +378,9 @@ class _Progress:
         ]
         if self._guard.blocked:
             parts.append(f"waiting: {self._guard.blocked}")
+        halted = self._guard.halted if isinstance(self._guard, Guard) else None
+        if halted:
+            parts.append(f"halted: {halted}")
         return "   ".join(part for part in parts if part)
 
     def _write(self, line: str, *, end: bool) -> None:
@@ -360,6 +404,28 @@ def _seconds(text: str) -> float:
     if not 0 < value < 1e9:
         raise argparse.ArgumentTypeError("expected seconds above 0")
     return value
+
+
+def _ratio(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError("expected a share above 0 and at most 1")
+    return value
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < len(text) < 10 and int(text) > 0):
+        raise argparse.ArgumentTypeError("expected a number of records, 1 at least")
+    return int(text)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < len(text) < 6 and 0 < int(text) < 65_536):
+        raise argparse.ArgumentTypeError("expected a port, 1 to 65535")
+    return int(text)
 
 
 def _instance(text: str) -> str:
@@ -408,6 +474,15 @@ def _parser() -> argparse.ArgumentParser:
                         help="end when a topic could not be written for so long; default never")
     parser.add_argument("--grace", type=_seconds, default=10.0, metavar="SECONDS",
                         help="time to wait for acknowledgements when stopped; default 10")
+    parser.add_argument("--halt", choices=("pause", "exit"), default="pause",
+                        help="what a missed level of a contract that halts, or an open breaker, does: stay in the "
+                             "group and deliver nothing (default), or end with exit code 1")
+    parser.add_argument("--breaker-ratio", type=_ratio, metavar="SHARE",
+                        help="halt a partition when so many of its last 100 records are bad: 0.5 is half of them")
+    parser.add_argument("--breaker-consecutive", type=_count, metavar="N",
+                        help="halt a partition after N bad records in a row")
+    parser.add_argument("--http", type=_port, metavar="PORT",
+                        help="answer /livez, /readyz and /metrics on this port of the loopback interface")
     parser.add_argument("--format", choices=("text", "json"), default="text",
                         help="json prints the counts at the end to standard output")
     return parser
