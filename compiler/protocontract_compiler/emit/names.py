@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import keyword
+import math
 import re
 
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -65,6 +66,8 @@ def literal(value: object) -> str:
         text = repr(value)
         inner = text[1:-1]
         return f'"{inner}"' if text[0] == "'" and '"' not in inner else text
+    if isinstance(value, float) and not math.isfinite(value):
+        return f'float("{value}")'
     if isinstance(value, tuple):
         inside = ", ".join(map(literal, value))
         return f"({inside},)" if len(value) == 1 else f"({inside})"

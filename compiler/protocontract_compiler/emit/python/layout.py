@@ -1,13 +1,20 @@
-"""Breaks long lines of emitted Python, so that a reviewer can read them: at the commas of the outermost brackets."""
+"""Breaks long lines of emitted Python, so that a reviewer can read them: conditions at their operators, all other lines
+at the commas of the outermost brackets. A comment at the end of a long line goes above it.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 WIDTH = 110
 _STEP = "    "
+# Further in, pieces would be read less well than a long line.
+_DEEPEST = 64
 _OPENING, _CLOSING = "([{", ")]}"
+_CONDITION = re.compile(r" *(?:if|elif) (?=.*:$)")
 
 
 @dataclass(slots=True)
@@ -21,20 +28,42 @@ class _Brackets:
 
 
 def laid_out(source: str) -> str:
-    """The source with its long lines broken. Lines that end in a comment, or have no brackets, stay as they are."""
+    """The source with its long lines broken. A line that has nothing to break it at stays as it is."""
     return "".join(f"{line}\n" for long in source.splitlines() for line in _broken(long))
 
 
 def _broken(line: str) -> Iterator[str]:
-    found = _outermost(line) if len(line) > WIDTH and not line.lstrip().startswith("#") else None
-    if found is None or not line[found.start + 1 : found.end].strip():
+    indent = line[: len(line) - len(line.lstrip())]
+    if len(line) <= WIDTH or len(indent) > _DEEPEST or line.lstrip().startswith("#"):
         yield line
         return
+    marks = _Marks(line)
+    if marks.comment >= 0:
+        # The comment goes above the line, which may then be short enough.
+        yield f"{indent}{line[marks.comment :]}"
+        yield from _broken(line[: marks.comment].rstrip())
+    elif marks.operators and (head := _CONDITION.match(line)):
+        start = head.end()
+        cuts = [start, *(place for place in marks.operators if place > start), len(line) - 1]
+        yield f"{indent}{head.group().strip()} ("
+        for a, b in pairwise(cuts):
+            yield from _broken(f"{indent}{_STEP}{line[a:b].strip()}")
+        yield f"{indent}):"
+    elif marks.brackets is not None:
+        yield from _unfolded(line, indent, marks.brackets)
+    else:
+        yield line
+
+
+def _unfolded(line: str, indent: str, found: _Brackets) -> Iterator[str]:
+    """What is in the brackets on lines of its own."""
     # The commas of a comprehension separate no items: `for key, value in ...`.
     commas = [] if found.comprehension else found.commas
-    indent = line[: len(line) - len(line.lstrip())]
     cuts = zip([found.start, *commas], [*commas, found.end], strict=True)
     parts = [part for part in (line[a + 1 : b].strip() for a, b in cuts) if part]
+    if not parts:
+        yield line
+        return
     yield line[: found.start + 1]
     # A tuple of one keeps its comma; a comprehension must not get one.
     trailing = "," if commas else ""
@@ -47,36 +76,49 @@ def _broken(line: str) -> Iterator[str]:
     yield f"{indent}{line[found.end :]}"
 
 
-def _outermost(line: str) -> _Brackets | None:
-    """The last of the outermost brackets that can be broken; None where there are none, and before a comment."""
-    open_: list[_Brackets] = []
-    found: _Brackets | None = None
-    quote = ""
-    place = 0
-    while place < len(line):
-        char = line[place]
-        if quote:
-            if char == "\\":
-                place += 1
-            elif char == quote:
-                quote = ""
-        elif char in "'\"":
-            quote = char
-        elif char == "#":
-            return None
-        elif char in _OPENING:
-            open_.append(_Brackets(place))
-        elif char in _CLOSING:
-            closed = open_.pop()
-            closed.end = place
-            if not open_ and not _is_index(line, closed.start):
-                found = closed
-        elif open_ and char == ",":
-            open_[-1].commas.append(place)
-        elif open_ and line.startswith(" for ", place):
-            open_[-1].comprehension = True
-        place += 1
-    return found
+class _Marks:
+    """Where a line can be broken.
+
+    ``brackets`` are the last of the outermost ones that are no index, ``comment`` is where a comment starts (-1 without
+    one), ``operators`` are the ``or`` (where there is none, the ``and``) outside of all brackets.
+    """
+
+    def __init__(self, line: str) -> None:
+        self.brackets: _Brackets | None = None
+        self.comment = -1
+        found: dict[str, list[int]] = {" and ": [], " or ": []}
+        open_: list[_Brackets] = []
+        quote = ""
+        place = 0
+        while place < len(line):
+            char = line[place]
+            if quote:
+                if char == "\\":
+                    place += 1
+                elif char == quote:
+                    quote = ""
+            elif char in "'\"":
+                quote = char
+            elif char == "#":
+                self.comment = place
+                break
+            elif char in _OPENING:
+                open_.append(_Brackets(place))
+            elif char in _CLOSING:
+                closed = open_.pop()
+                closed.end = place
+                if not open_ and not _is_index(line, closed.start):
+                    self.brackets = closed
+            elif open_ and char == ",":
+                open_[-1].commas.append(place)
+            elif open_ and line.startswith(" for ", place):
+                open_[-1].comprehension = True
+            elif not open_ and char == " ":
+                for word, places in found.items():
+                    if line.startswith(word, place):
+                        places.append(place)
+            place += 1
+        self.operators = found[" or "] or found[" and "]
 
 
 def _is_index(line: str, start: int) -> bool:

@@ -499,7 +499,8 @@ def _validate_predict_request(m: _pb.PredictRequest) -> list[_rt.Violation] | No
 def _validate_predict_response(m: _pb.PredictResponse) -> list[_rt.Violation] | None:
     out: list[_rt.Violation] | None = None
     status = m.status
-    if (status == 1) != (m.HasField("entity_model") or m.HasField("encoder")):  # model_service.proto:70  predict.output_on_success
+    # model_service.proto:70  predict.output_on_success
+    if (status == 1) != (m.HasField("entity_model") or m.HasField("encoder")):
         out = _rt.add(out, _R_PREDICT_RESPONSE_PREDICT_OUTPUT_ON_SUCCESS)
     request_id = m.request_id
     if request_id != "" and _MATCHES(request_id) is None:  # model_service.proto:76  string.uuid

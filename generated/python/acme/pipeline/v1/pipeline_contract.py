@@ -578,7 +578,13 @@ def _validate_embedding(m: _pb.Embedding) -> list[_rt.Violation] | None:
 def _validate_retrieved_chunks(m: _pb.RetrievedChunks) -> list[_rt.Violation] | None:
     out: list[_rt.Violation] | None = None
     try:
-        if len(m.chunks) >= 2 and not _rt.cel_index_list(m.chunks, 0).score >= _rt.cel_index_list(m.chunks, _rt.cel_sub_int(len(m.chunks), 1)).score:  # pipeline.proto:119  retrieved.best_first
+        # pipeline.proto:119  retrieved.best_first
+        if (
+            len(m.chunks) >= 2
+            and not _rt.cel_index_list(m.chunks, 0).score >= _rt.cel_index_list(
+                m.chunks, _rt.cel_sub_int(len(m.chunks), 1)
+            ).score
+        ):
             out = _rt.add(out, _R_RETRIEVED_CHUNKS_RETRIEVED_BEST_FIRST)
     except _rt.RuleEvaluationError as failure:
         out = _rt.unevaluable(out, _R_RETRIEVED_CHUNKS_RETRIEVED_BEST_FIRST, failure)
