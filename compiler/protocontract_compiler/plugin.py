@@ -6,6 +6,7 @@ Parameters (``--contract_opt=...``, separated by commas): ``strict``, ``target=p
 
 from __future__ import annotations
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from google.protobuf.compiler import plugin_pb2
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.message import DecodeError
 
+from protocontract.extras import missing_extra
 from protocontract_compiler import pipeline
 from protocontract_compiler.descriptors import MAXIMUM_EDITION, MINIMUM_EDITION, load
 from protocontract_compiler.descriptors.validate_proto import VALIDATE_PROTO, VOCABULARY_PROTO
@@ -27,16 +29,23 @@ _PARAMETERS = ("strict", "target", "source_root")
 
 def main() -> int:
     """Runs as a protoc plugin. Returns 0 also where the contract has mistakes: the response tells protoc."""
-    data = sys.stdin.buffer.read()
-    try:
-        request = plugin_pb2.CodeGeneratorRequest.FromString(data)
-    except DecodeError:
+    request = None
+    # A person types arguments or has a terminal; protoc does neither. An empty request is buf asking for the features.
+    if len(sys.argv) == 1 and not sys.stdin.isatty():
+        with contextlib.suppress(DecodeError):
+            request = plugin_pb2.CodeGeneratorRequest.FromString(sys.stdin.buffer.read())
+    if request is None:
         print("protoc-gen-contract is a plugin of protoc: expected a CodeGeneratorRequest on standard input "
               "(protoc --contract_out=DIR ...)", file=sys.stderr)  # fmt: skip
         return 2
-    if not request.proto_file and sys.stdin.isatty():
-        return 2
-    sys.stdout.buffer.write(respond(request).SerializeToString())
+    try:
+        response = respond(request)
+    except ImportError as error:
+        missing = missing_extra("protoc-gen-contract", error)
+        if missing is None:
+            raise
+        response = plugin_pb2.CodeGeneratorResponse(error=str(missing))
+    sys.stdout.buffer.write(response.SerializeToString())
     sys.stdout.buffer.flush()
     return 0
 

@@ -25,6 +25,11 @@ from protocontract_compiler.ir import Place
 # Files that bring the words and nothing to compile: the vocabulary, and protobuf's own.
 _BROUGHT = (VALIDATE_PROTO, VOCABULARY_PROTO)
 
+# What protoc's logging library writes, among the messages of protoc: a warning where a file names no syntax, and that
+# it writes at all.
+_LOGGED = re.compile(r"[IWEF]\d{4} [\d:.]+ +\d+ .*|WARNING: All log messages before .*")
+_NO_SYNTAX = re.compile(r"No edition or syntax specified for the proto file: (?P<file>.+?\.proto)\. ")
+
 _MESSAGE = re.compile(r"(?P<file>[^:]+\.proto):(?:(?P<line>\d+):(?P<column>\d+):)? (?P<text>.*)")
 
 
@@ -155,6 +160,11 @@ def _run(arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
 def _check(result: subprocess.CompletedProcess[str], diagnostics: Diagnostics, roots: Sequence[Path] = ()) -> None:
     failed = result.returncode != 0
     for line in result.stderr.splitlines():
+        if _LOGGED.match(line):
+            if (bare := _NO_SYNTAX.search(line)) is not None:
+                name = _import_name(bare["file"], roots)
+                print(f'note: {name} is read as proto2; begin it with syntax = "proto3";', file=sys.stderr)
+            continue
         match = _MESSAGE.fullmatch(line)
         if not failed or (match is not None and match["text"].startswith("warning:")):
             print(line, file=sys.stderr)

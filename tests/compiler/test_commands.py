@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from protocontract_compiler import protoc
 from protocontract_compiler.commands import compile_command, includes_command
+from protocontract_compiler.diagnostics import Diagnostics, Stopped
 
 GOOD = """\
 syntax = "proto3";
@@ -125,6 +128,21 @@ def test_a_missing_import_is_named(folder: Path, capsys: pytest.CaptureFixture[s
         'note: shop/v1/refund.proto needs import "buf/validate/validate.proto";',
         'note: shop/v1/refund.proto needs import "protocontract/v1/contract.proto";',
     ]
+
+
+def test_the_log_of_protoc_is_no_mistake(capsys: pytest.CaptureFixture[str]) -> None:
+    """Its newer releases log where a file names no syntax, between the errors that they are asked for."""
+    log = (
+        "WARNING: All log messages before absl::InitializeLog() is called are written to STDERR\n"
+        "W0000 00:00:1795974831.394062   25403 parser.cc:659] No edition or syntax specified for the proto file: "
+        "protos/a.proto. Please use 'edition = \"YYYY\";' to specify a valid edition version.\n"
+        "protos/a.proto:4:3: Expected a type.\n"
+    )
+    diagnostics = Diagnostics()
+    with pytest.raises(Stopped):
+        protoc._check(subprocess.CompletedProcess([], 1, "", log), diagnostics, [Path("protos")])
+    assert diagnostics.render() == "a.proto:4:3: error[proto]: Expected a type\n1 error; nothing was written"
+    assert capsys.readouterr().err == 'note: a.proto is read as proto2; begin it with syntax = "proto3";\n'
 
 
 def test_what_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

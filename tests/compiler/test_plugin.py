@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from google.protobuf.compiler import plugin_pb2
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from protocontract_compiler import plugin
 from tests.compiler.sources import CONTRACTS, EXAMPLES, descriptors, request
@@ -36,6 +37,30 @@ def test_an_empty_request_is_answered() -> None:
     assert not response.error
     assert response.supported_features == 3
     assert (response.minimum_edition, response.maximum_edition) == (998, 1001)
+
+
+def test_a_person_who_calls_it_is_told_at_once() -> None:
+    result = subprocess.run(
+        [sys.executable, "-m", "protocontract_compiler.plugin", "--help"], stdin=subprocess.DEVNULL,
+        capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert result.returncode == 2
+    assert b"is a plugin of protoc" in result.stderr
+
+
+def test_a_missing_package_is_told_to_protoc() -> None:
+    """protoc shows what stands in the response, and a traceback as it is."""
+    blocked = (
+        "import sys; sys.modules['cel_expr_python'] = None; from protocontract_compiler.plugin import main; main()"
+    )
+    file = FileDescriptorProto(name="a.proto", syntax="proto3", package="a")
+    wanted = plugin_pb2.CodeGeneratorRequest(file_to_generate=["a.proto"], proto_file=[file])
+    result = subprocess.run(
+        [sys.executable, "-c", blocked], input=wanted.SerializeToString(), capture_output=True, check=False
+    )
+    response = plugin_pb2.CodeGeneratorResponse.FromString(result.stdout)
+    assert result.stderr == b""
+    assert response.error == 'protoc-gen-contract needs cel-expr-python: pip install "protocontract[compiler]"'
 
 
 def test_only_requested_files_are_generated(tmp_path: Path) -> None:
