@@ -126,6 +126,15 @@ class GuardCollector(Collector):
                 if verdict.state != "unjudged":
                     kept.add_metric(labels, float(verdict.state == "kept"))
         yield from (kept, measured, promised)
+        for side, what in (("producer", "From the event to the record's timestamp"),
+                           ("consumer", "From the record's timestamp until it was judged")):
+            delay = GaugeMetricFamily(f"data_contract_{side}_delay_seconds", f"{what}; of the last record.",
+                                      labels=["contract"])
+            for watch in self._guard._halting.watches:
+                seconds = getattr(watch, f"{side}_delay")
+                if seconds is not None:
+                    delay.add_metric([watch.name], seconds)
+            yield delay
 
     def _state(self) -> Iterator[Metric]:
         guard, stats = self._guard, self._guard.stats

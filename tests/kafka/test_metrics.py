@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from protocontract import metrics
 from protocontract.contract import StreamLevel
+from protocontract.kafka.dead_letter import DEAD_LETTER_HEADERS
 from protocontract.kafka.http import REASON_HEADER, Health
 from protocontract.kafka.memory import SendFault
 from tests.kafka.support import BAD, DEAD, GARBAGE, NAME, TOPIC, contract, good, new_guard, new_log
@@ -57,6 +60,19 @@ def test_the_counts_of_a_mixed_run() -> None:
     assert seen["data_contract_processing_seconds_sum"][()] > 0
     assert seen["data_contract_lag_records"] == {(): 0}
     assert seen["data_contract_blocked"] == seen["data_contract_halted"] == {(): 0}
+
+
+def test_every_metric_and_header_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"`((?:data_contract|contract|dead_letter)_[a-z_]+)`", page))
+    families = list(metrics.GuardCollector(new_guard(new_log())).collect())
+    # Before the first fetch there is no lag.
+    names = {f"{family.name}_total" if family.type == "counter" else family.name for family in families}
+    assert listed == names | {"data_contract_lag_records"}
+    headers = page.partition("## Headers of dead letters")[2]
+    written = {f"protocontract.{name}" for row in re.findall(r"^\| (`.*?) \| ", headers, re.MULTILINE)
+               for name in re.findall(r"`([a-z0-9_]+)`", row)}
+    assert written == DEAD_LETTER_HEADERS
 
 
 def test_no_time_is_taken_without_a_collector() -> None:

@@ -43,14 +43,13 @@ LATER = {
     "K16": "schema ids are not looked up before the registry's client is there; a frame's id is not judged",
     "K58": "needs a cluster with an unclean election; commits carry the leader epoch already",
     "K59": "needs a cluster of several brokers",
-    "K75": "the breaker comes with the stream levels",
-    "K77": "the breaker comes with the stream levels",
-    "K80": "freshness comes with the stream levels; the timestamp type is on every record and dead letter",
-    "K82": "freshness comes with the stream levels",
-    "K86": "the replay command counts replays and parks",
 }
-#: Run against the real broker, in test_broker.py.
-ON_THE_BROKER = {"K54": "test_transaction_markers_leave_no_lag", "K68": "test_the_process_ends_well_on_sigterm"}
+#: Run against the real broker, in test_broker.py, with the replay command, in test_replay.py, or in test_levels.py.
+ELSEWHERE = {"K54": "test_transaction_markers_leave_no_lag", "K68": "test_the_process_ends_well_on_sigterm",
+             "K75": "test_k75_a_restart_does_not_close_the_breaker",
+             "K77": "test_k77_the_breaker_is_its_partitions_own",
+             "K80": "test_k80_the_clock_of_latency_is_told", "K82": "test_k82_delays_are_told_apart",
+             "K86": "test_k86_a_record_is_not_replayed_for_ever"}
 
 SCENARIOS: dict[str, Callable[[], None]] = {}
 
@@ -63,7 +62,7 @@ def scenario(function: Callable[[], None]) -> Callable[[], None]:
 
 @pytest.mark.parametrize("name", sorted(CASES))
 def test_scenario(name: str) -> None:
-    if name in LATER or name in ON_THE_BROKER:
+    if name in LATER or name in ELSEWHERE:
         assert name not in SCENARIOS
         return
     SCENARIOS[name]()
@@ -634,5 +633,5 @@ def k87() -> None:
 
 
 def test_the_table_is_complete() -> None:
-    assert set(CASES) == set(SCENARIOS) | set(LATER) | set(ON_THE_BROKER)
+    assert set(CASES) == set(SCENARIOS) | set(LATER) | set(ELSEWHERE)
     assert CONTRACT.dead_letter_topic == DEAD

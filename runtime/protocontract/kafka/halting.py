@@ -108,6 +108,10 @@ class _Watch:
         self.halts: Final = contract.on_breach == "HALT"
         #: Whose clock latency is measured from: the contract's field, or what Kafka calls the record's timestamp.
         self.measured_from = contract.event_time
+        #: Of the last record, in seconds, where a latency is promised: from its event time to its timestamp, and from
+        #: there until it was judged. A punctual producer is not to blame for a consumer that stood still.
+        self.producer_delay: float | None = None
+        self.consumer_delay: float | None = None
         self.missed: set[str] = set()
         self.verdicts: tuple[Verdict, ...] = ()
         self.live: LiveLevels
@@ -141,9 +145,14 @@ class _Watch:
         if self._latency is not None:
             if self._has_event_time:
                 moment = outcome_seconds(outcome)
-            elif raw.timestamp is not None and raw.timestamp >= 0:
-                moment = raw.timestamp / 1000
-                self.measured_from = timestamp_type(raw)
+            stamp = raw.timestamp
+            if stamp is not None and stamp >= 0:
+                if not self._has_event_time:
+                    moment = stamp / 1000
+                    self.measured_from = timestamp_type(raw)
+                elif moment is not None:
+                    self.producer_delay = stamp / 1000 - moment
+                self.consumer_delay = now - stamp / 1000
         self.live.record(now, ok, moment)
         self._count += 1
         if self._count == self.live.minimum_records:
