@@ -84,9 +84,10 @@ class Broker:
         finally:
             consumer.close()
 
-    def ends(self, topic: str) -> dict[int, int]:
-        """The ends of a topic."""
-        consumer = self.kafka.KafkaConsumer(bootstrap_servers=self.servers, group_id=None, enable_auto_commit=False)
+    def ends(self, topic: str, level: str = "read_uncommitted") -> dict[int, int]:
+        """The ends of a topic, for a reader with this isolation level."""
+        consumer = self.kafka.KafkaConsumer(
+            bootstrap_servers=self.servers, group_id=None, enable_auto_commit=False, isolation_level=level)
         try:
             tps = [client.TopicPartition(topic, number) for number in sorted(consumer.partitions_for_topic(topic))]
             return {tp.partition: end for tp, end in consumer.end_offsets(tps).items()}

@@ -311,7 +311,7 @@ def guard_process(broker: Broker, source: str, sink: str, dead: str, *more: str)
 
 
 def test_the_process_forwards_what_is_good(broker: Broker) -> None:
-    source, sink, dead = broker.topic("raw", 2), broker.topic("clean", 2), broker.topic("dead", **KEEPS_ALL)
+    source, sink, dead = broker.topic("raw", 2), broker.topic("clean", 2), broker.topic("dead", 1, **KEEPS_ALL)
     records = stream(2_000, seed=3)
     written = write(broker, source, records)
     producer = broker.producer()
@@ -346,7 +346,7 @@ def test_the_process_forwards_what_is_good(broker: Broker) -> None:
 
 
 def test_the_process_ends_well_on_sigterm(broker: Broker) -> None:
-    source, sink, dead = broker.topic("raw", 2), broker.topic("clean", 2), broker.topic("dead", **KEEPS_ALL)
+    source, sink, dead = broker.topic("raw", 2), broker.topic("clean", 2), broker.topic("dead", 1, **KEEPS_ALL)
     written = write(broker, source, stream(1_000, seed=4))
     process = guard_process(broker, source, sink, dead, "--group", f"g-{source}")
     wait_until(lambda: broker.committed(source, f"g-{source}") == broker.ends(source))

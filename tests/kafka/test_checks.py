@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from protocontract.kafka import checks
+from protocontract.kafka import GuardError, checks, client
 from protocontract.kafka.checks import HEADERS_ROOM, Topic, describe, problems
 from protocontract.kafka.dead_letter import Provenance, dead_letter
 from protocontract.violations import FieldElement, Rule, Violation
@@ -114,7 +114,7 @@ def test_the_process_tells_all_problems_at_once(broker: Broker) -> None:
         broker, source, sink, dead, "--exit-at-end", "--allow-retention", "--too-large", "truncate")
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
-    compacted = broker.topic("dead", **{**KEEPS_ALL, "cleanup_policy": "compact"})
+    compacted = broker.topic("dead", 1, **{**KEEPS_ALL, "cleanup_policy": "compact"})
     process = guard_process(broker, source, sink, compacted, "--exit-at-end", "--allow-retention")
     _, err = process.communicate(timeout=60)
     assert process.returncode == 2
@@ -123,7 +123,7 @@ def test_the_process_tells_all_problems_at_once(broker: Broker) -> None:
 
 @pytest.mark.kafka
 def test_from_stop_refuses_to_begin_without_a_committed_offset(broker: Broker) -> None:
-    source, sink, dead = broker.topic("raw"), broker.topic("clean"), broker.topic("dead", **KEEPS_ALL)
+    source, sink, dead = broker.topic("raw"), broker.topic("clean"), broker.topic("dead", 1, **KEEPS_ALL)
     for more in ((), ("--exactly-once",)):
         process = guard_process(broker, source, sink, dead, "--from", "stop", *more)
         _, err = process.communicate(timeout=60)
@@ -140,10 +140,10 @@ def test_problems_are_told_one_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
             self.closed = True
 
     admin = Admin()
-    monkeypatch.setattr(checks.client, "new_admin", lambda _config: admin)
+    monkeypatch.setattr(client, "new_admin", lambda _config: admin)
     monkeypatch.setattr(checks, "describe", lambda _admin, names: {
         name: topic(name) for name in names})
-    with pytest.raises(checks.GuardError) as told:
+    with pytest.raises(GuardError) as told:
         checks.check({}, "raw", "clean", "dead", too_large="block", allow_retention=False)
     assert len(str(told.value).splitlines()) == 3
     assert admin.closed

@@ -109,8 +109,8 @@ class ExactlyOnce:
         self._transactions = transactions
         self._sink = sink
         self._dead = dead_letter_topic
-        self._sink_encoding = sink_encoding
-        self._too_large = too_large
+        self._sink_encoding: SinkEncoding | None = sink_encoding
+        self._too_large: TooLarge = too_large
         self._backoff = backoff
         self._give_up_after = give_up_after
         self._grace = grace

@@ -49,7 +49,7 @@ class Forward:
         """
         self._guard = guard
         self._topic = topic
-        self._encoding = encoding
+        self._encoding: SinkEncoding | None = encoding
         self._sink = Outbox(producers, "the sink", backoff=backoff, max_pending=max_pending,
                             acknowledge_within=acknowledge_within, ordered=True)
         guard._sink = self._sink
