@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import subprocess
+import sys
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -407,6 +410,8 @@ def test_the_log_of_a_plan_holds_nothing_of_the_records(run: Any, tmp_path: Path
 
 
 @pytest.mark.kafka
+# kafka-python 3.0.12 may leave a socket behind when a client is closed while it connects.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_on_a_real_broker(broker: Broker, group: str, tmp_path: Path, capsys: Any) -> None:
     from protocontract.kafka import Guard
 
@@ -444,3 +449,47 @@ def test_on_a_real_broker(broker: Broker, group: str, tmp_path: Path, capsys: An
             if dead_headers(record)} == {group.encode()}
     guard(source, group)
     assert len(broker.read(dead)) == 400
+
+
+@pytest.mark.kafka
+# kafka-python 3.0.12 may leave a socket behind when a client is closed while it connects.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_killed_and_resumed(broker: Broker, group: str, tmp_path: Path) -> None:
+    dead, retry = broker.topic("pay.dead", 2), broker.topic("pay.retry", 2)
+    log = log_with([BAD] * 1_000)
+    producer = broker.producer(linger_ms=5)
+    for letter in log.records(DEAD):
+        producer.send(dead, letter.value, key=letter.key, headers=list(letter.headers))
+    producer.close()
+    command = [sys.executable, "-W", "ignore", "-m", "protocontract.cli", "replay", dead, "--to", retry, "--plan", "p",
+               "--bootstrap-servers", broker.servers, "--state", str(tmp_path), "--format", "json"]
+    noted = tmp_path / dead / "p.jsonl"
+
+    def until(lines: int) -> None:
+        deadline = time.monotonic() + 30
+        while time.monotonic() < deadline and (not noted.exists() or noted.read_bytes().count(b"\n") < lines):
+            time.sleep(0.02)
+
+    def begin() -> subprocess.Popen[str]:
+        return subprocess.Popen([*command, "--rate", "400"], stdout=subprocess.PIPE, text=True)
+
+    killed = begin()
+    until(300)
+    killed.kill()
+    killed.communicate()
+    before = noted.read_bytes().count(b"\n") - 1
+    stopped = begin()
+    until(before + 200)
+    stopped.terminate()
+    report = json.loads(stopped.communicate(timeout=20)[0])
+    assert stopped.returncode == 1
+    assert 0 < report["left"] < 1_000
+    assert (report["failed"], report["trouble"]) == ({}, None)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["replayed"] + report["already_replayed"] == 1_000
+    sent = [DeadLetter(record).origin for record in broker.read(retry)]
+    assert {origin.offset for origin in sent} == set(range(1_000))
+    # At most what was on its way when it was killed comes twice.
+    assert len(sent) - 1_000 <= 200

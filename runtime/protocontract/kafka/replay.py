@@ -45,6 +45,7 @@ from protocontract.kafka.dead_letter import (
     group_header,
     split_headers,
 )
+from protocontract.kafka.errors import GuardError
 from protocontract.kafka.letters import DeadLetter, extent, read
 from protocontract.kafka.replay_log import Plan, ReplayLog
 
@@ -210,7 +211,10 @@ class Replay:
                              f"once; choose one with --group: {', '.join(sorted(groups)[:8])}")
 
     def _open(self, topics: set[str]) -> None:
-        producer = self._producer = self._producers()
+        try:
+            producer = self._producer = self._producers()
+        except client.errors.KafkaError as error:
+            raise GuardError(f"no broker answers ({type(error).__name__})") from None
         target = self._plan.target
         for topic in sorted(topics) if target is None else [target]:
             self._partitions[topic] = partitions_of(producer, topic)
@@ -291,7 +295,7 @@ class Replay:
             # A kafka-python producer that met a permanent error fails for ever after.
             if self._producer is not None:
                 client.close_producer(self._producer, 1.0)
-            self._producer = self._producers()
+                self._producer = None
             (answer,) = self._attempt([sending])
             if not isinstance(answer, BaseException):
                 return answer
@@ -305,7 +309,11 @@ class Replay:
     def _attempt(self, batch: list[_Send]) -> list[Any]:
         """Each letter's acknowledgement, or the error instead of it."""
         answers: SimpleQueue[tuple[int, Any]] = SimpleQueue()
-        producer = self._producer = self._producer or self._producers()
+        try:
+            producer = self._producer = self._producer or self._producers()
+        except client.errors.KafkaError as error:
+            # Its constructor asks a broker for the cluster.
+            return [error] * len(batch)
         for place, sending in enumerate(batch):
             raw = sending.letter.raw
             try:

@@ -34,8 +34,8 @@ without --again. The log of what is done lies in --state, one file a plan; --pla
 least once: a replay that is killed sends its last records again when it is resumed, with the same record.id.
 The offsets of the group protocontract.replay.TOPIC show how far everything is resolved.
 
-exit codes: 0 all that was asked for is replayed; 1 something stays parked, failed or was left; 2 could not begin;
-130 interrupted
+exit codes: 0 all that was asked for is replayed; 1 something stays parked, failed or was left; 2 could not begin, or
+could not read on; 130 interrupted
 
 example: protocontract replay payments.dead --rule money.ambiguous --to payments.retry --dry-run
 """
