@@ -8,6 +8,7 @@ import pytest
 
 from protocontract.kafka import GuardError, checks, client
 from protocontract.kafka.checks import HEADERS_ROOM, Topic, describe, problems
+from protocontract.kafka.client import errors
 from protocontract.kafka.dead_letter import Provenance, dead_letter
 from protocontract.violations import FieldElement, Rule, Violation
 from tests.kafka.conftest import Broker
@@ -136,6 +137,11 @@ def test_problems_are_told_one_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     class Admin:
         closed = False
 
+        def describe_groups(self, groups: list[str]) -> None:
+            if groups == ["theirs"]:
+                raise errors.GroupAuthorizationFailedError()
+            raise errors.CoordinatorNotAvailableError()
+
         def close(self) -> None:
             self.closed = True
 
@@ -144,6 +150,8 @@ def test_problems_are_told_one_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(checks, "describe", lambda _admin, names: {
         name: topic(name) for name in names})
     with pytest.raises(GuardError) as told:
-        checks.check({}, "raw", "clean", "dead", too_large="block", allow_retention=False)
+        checks.check({}, "raw", "clean", "dead", group="ours", too_large="block", allow_retention=False)
     assert len(str(told.value).splitlines()) == 3
     assert admin.closed
+    with pytest.raises(GuardError, match="this user may not use consumer group theirs; grant READ"):
+        checks.check({}, "raw", "clean", "dead", group="theirs", too_large="truncate", allow_retention=True)

@@ -54,6 +54,16 @@ def describe(admin: Any, names: Sequence[str]) -> dict[str, Topic]:
     }
 
 
+def may_use_group(admin: Any, group: str) -> bool:
+    """Whether this user may see a consumer group. What else goes wrong is left to the first poll: a group that nobody
+    has used, and a cluster that no group has used, answer with errors too."""
+    try:
+        admin.describe_groups([group])
+    except client.errors.KafkaError as error:
+        return not client.is_forbidden(error)
+    return True
+
+
 def problems(
     source: Topic,
     sink: Topic,
@@ -130,7 +140,14 @@ def _dead_letters(source: Topic, dead: Topic, too_large: TooLarge, allow_retenti
 
 
 def check(
-    config: Mapping[str, Any], source: str, sink: str, dead: str, *, too_large: TooLarge, allow_retention: bool
+    config: Mapping[str, Any],
+    source: str,
+    sink: str,
+    dead: str,
+    *,
+    group: str,
+    too_large: TooLarge,
+    allow_retention: bool,
 ) -> None:
     """Look at the topics of a guard with the client configuration of its producers.
 
@@ -142,6 +159,7 @@ def check(
         raise GuardError(f"no broker answers the admin client ({type(error).__name__})") from None
     try:
         topics = describe(admin, (source, sink, dead))
+        seen = may_use_group(admin, group)
     except client.errors.KafkaError as error:
         raise GuardError(f"the topics cannot be described ({type(error).__name__}); grant DESCRIBE, or start with "
                          "--skip-checks") from None
@@ -150,5 +168,7 @@ def check(
     found = problems(
         topics[source], topics[sink], topics[dead], too_large=too_large, allow_retention=allow_retention,
         compression=config.get("compression_type"), missing_codecs=client.missing_codecs())
+    if not seen:
+        found.append(f"group: this user may not use consumer group {group}; grant READ")
     if found:
         raise GuardError("\n  ".join(("the guard cannot start:", *found)) if len(found) > 1 else found[0])

@@ -219,7 +219,8 @@ def new_admin(config: Mapping[str, Any]) -> Any:
     """A ``KafkaAdminClient`` for the same cluster as a producer of this configuration. Raises KafkaError."""
     from kafka.admin import KafkaAdminClient
 
-    return KafkaAdminClient(bootstrap_timeout_ms=10_000, **consumer_connection(config))
+    settings: dict[str, Any] = {"bootstrap_timeout_ms": 10_000, **consumer_connection(config)}
+    return KafkaAdminClient(**settings)
 
 
 def topic_settings(admin: Any, topics: Iterable[str]) -> dict[str, dict[str, str]]:

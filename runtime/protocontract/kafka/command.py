@@ -112,8 +112,8 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
     with _signals(guard) as received:
         try:
             if not options.skip_checks:
-                checks.check(config, options.source, options.sink, dead, too_large=options.too_large,
-                             allow_retention=options.allow_retention)
+                checks.check(config, options.source, options.sink, dead, group=_group(options),
+                             too_large=options.too_large, allow_retention=options.allow_retention)
             work.start()
             options.running = True
             work.run()
@@ -288,7 +288,7 @@ def _consumer(options: argparse.Namespace, config: Mapping[str, Any]) -> Any:
         raise GuardError(f"no broker answers at {servers} ({type(error).__name__})") from None
     if not found:
         consumer.close(autocommit=False)
-        raise GuardError(f"source: topic {options.source} does not exist")
+        raise GuardError(f"source: topic {options.source} does not exist (or this user may not DESCRIBE it)")
     return consumer
 
 
