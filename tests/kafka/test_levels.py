@@ -311,16 +311,46 @@ def test_a_halted_partition_stays_halted_through_a_rebalance() -> None:
         assert runs.seen[-1] == (0, 11)
 
 
-def test_a_halt_that_could_not_be_committed_is_committed_later() -> None:
+def test_a_halt_that_could_not_be_committed_is_committed_later(monkeypatch: pytest.MonkeyPatch) -> None:
     from protocontract.kafka import client
 
     log = new_log()
     stream(log, "gggggggggbbg")
     runs = Runs(log, **halting())
-    with runs.guard:
+    at_once = runs.consumer.commit
+
+    def no_answer(*_arguments: Any, **_named: Any) -> None:
+        monkeypatch.setattr(runs.consumer, "commit", at_once)
         runs.consumer.fail_commits = [client.errors.KafkaTimeoutError("no answer")] * 2
-        runs.until_idle()
+        raise client.errors.KafkaTimeoutError("no answer")
+
+    runs.guard._halting._on_breach = lambda _breach: monkeypatch.setattr(runs.consumer, "commit", no_answer)
+    with runs.guard:
+        runs.until_idle(polls=5)
+        assert runs.guard.stats.commit_errors == 3
         assert halted_by(log.committed_metadata("group", P0))
+
+
+def test_a_member_that_is_out_of_the_group_when_it_halts_judges_anew() -> None:
+    log = new_log()
+    stream(log, "gggggggggbbg")
+    runs = Runs(log, **halting())
+    written: list[str] = []
+
+    def evicted(_breach: Breach) -> None:
+        if not written:
+            log.evict(runs.consumer)
+        written.append(log.committed_metadata("group", P0))
+
+    runs.guard._halting._on_breach = evicted
+    with runs.guard:
+        runs.until_idle()
+        stats = runs.guard.stats
+        # The first time others may have had the partition already, so nothing was written for it.
+        assert (written, stats.losses) == (["", ""], 1)
+        assert runs.guard.halted is not None
+        assert halted_by(log.committed_metadata("group", P0))
+        assert (stats.open, stats.consumed) == (0, stats.delivered + stats.dead_lettered)
 
 
 def test_a_partition_whose_halt_cannot_be_read_waits(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -443,6 +443,7 @@ class Guard(Generic[M]):
                 ledger.put_back(raw.offset)
                 counts.consumed -= 1
                 buffer.appendleft(raw)
+                self._halting.save()
                 return
             counts.judged += 1
             message = outcome.message

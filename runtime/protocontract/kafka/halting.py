@@ -35,6 +35,8 @@ log: Final = logging.getLogger("protocontract.kafka")
 LOOK_EVERY: Final = 1.0
 #: Records of a partition over which the breaker takes its ratio, unless it is told otherwise.
 BREAKER_RECORDS: Final = 100
+#: Seconds that writing a halt may take before the guard goes back to keeping its membership.
+SAVE_WITHIN: Final = 5.0
 _SHARES: Final = frozenset(("compliance", "error_rate"))
 _KIND: Final = "protocontract.halt"
 #: Longest reason, in characters: the broker takes 4,096 bytes, and JSON writes some characters as six.
@@ -244,6 +246,7 @@ class Halting:
         self._source: Source | None = None
         self._looked = float("-inf")
         self._resume: str | None = None
+        self._unsaved = False
         #: How often the line was stopped here.
         self.halts = 0
 
@@ -316,6 +319,13 @@ class Halting:
                 self.look_at(watch)
             else:
                 watch.running = False
+        self.save()
+
+    def save(self) -> None:
+        """Write new halts beside the committed offsets before anything else happens. What fails is sent again."""
+        if self._unsaved and self._source is not None:
+            self._unsaved = False
+            self._source.commit_now(SAVE_WITHIN)
 
     def look_at(self, watch: _Watch) -> None:
         """Judge one contract's levels, and tell what turned."""
@@ -327,6 +337,8 @@ class Halting:
                 _log_turn(watch, verdict, "missed")
                 if watch.halts:
                     self._halt(self._partitions(watch.name), watch.name, reason)
+                    # What comes after the halt, or where it cannot be kept, is judged anew.
+                    watch.running = False
                 self._tell(Breach(watch.name, verdict.level, reason, watch.halts, verdict))
             elif verdict.state == "kept" and verdict.level in watch.missed:
                 watch.missed.discard(verdict.level)
@@ -356,8 +368,7 @@ class Halting:
                 partition.halt = text
         if halted:
             self.halts += 1
-            if self._source is not None:
-                self._source.commit()
+            self._unsaved = True
 
     def _go_on(self, reason: str) -> None:
         self._resume = None

@@ -393,9 +393,9 @@ class Source:
             try:
                 committed = self.consumer.committed(tp, metadata=True, timeout_ms=5_000)
             except client.errors.KafkaError as error:
-                # It stays stopped until somebody answers.
+                # It stays stopped until somebody answers; the others would wait as long, and the group for us.
                 log.warning("no committed offset for %s:%d yet (%s)", tp.topic, tp.partition, type(error).__name__)
-                continue
+                return
             metadata = "" if committed is None else committed.metadata or ""
             partition.halt = partition.halt_sent = parse(metadata)
             if partition.halt:
@@ -489,10 +489,13 @@ class Source:
         except client.errors.KafkaError as error:
             # Not committed means read again, by us or by the next owner: nothing is lost.
             self.stats.commit_errors += 1
-            log.warning("the last commit failed (%s); its records will be read again", type(error).__name__)
+            log.warning("a commit failed (%s); what it held is sent again, or its records are read again",
+                        type(error).__name__)
         else:
-            for tp, (offset, _, _) in offsets.items():
-                self.partitions[tp].ledger.committed_to(offset)
+            for tp, (offset, _, halt) in offsets.items():
+                partition = self.partitions[tp]
+                partition.sent, partition.halt_sent = offset, halt
+                partition.ledger.committed_to(offset)
 
     def _to_commit(self) -> dict[TopicPartition, tuple[int, int, str]]:
         """Offset, leader epoch and metadata of what there is to commit."""
