@@ -410,7 +410,7 @@ def test_the_log_of_a_plan_holds_nothing_of_the_records(run: Any, tmp_path: Path
 
 
 @pytest.mark.kafka
-# kafka-python 3.0.12 may leave a socket behind when a client is closed while it connects.
+# Seen once: a client of kafka-python 3.0.12 was closed and left a socket open.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_on_a_real_broker(broker: Broker, group: str, tmp_path: Path, capsys: Any) -> None:
     from protocontract.kafka import Guard
@@ -452,7 +452,7 @@ def test_on_a_real_broker(broker: Broker, group: str, tmp_path: Path, capsys: An
 
 
 @pytest.mark.kafka
-# kafka-python 3.0.12 may leave a socket behind when a client is closed while it connects.
+# Seen once: a client of kafka-python 3.0.12 was closed and left a socket open.
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_killed_and_resumed(broker: Broker, group: str, tmp_path: Path) -> None:
     dead, retry = broker.topic("pay.dead", 2), broker.topic("pay.retry", 2)
