@@ -184,7 +184,11 @@ def restored_headers(headers: Sequence[tuple[str, bytes | None]]) -> list[tuple[
 
 def for_another_group(headers: Sequence[tuple[str, bytes | None]], group: bytes) -> bool:
     """Whether a replay sent this record to one consumer group, and that is not ``group`` (see ``group_header``)."""
-    return any(key == TARGET_GROUP and value is not None and value != group for key, value in headers)
+    # A plain loop: it is asked for every record that has headers.
+    for key, value in headers:
+        if key == TARGET_GROUP:
+            return value is not None and value != group
+    return False
 
 
 def group_header(group: str) -> bytes:
