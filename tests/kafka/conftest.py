@@ -12,6 +12,9 @@ import pytest
 
 from protocontract.kafka import client
 
+# Its assertions are tests', though its name is not.
+pytest.register_assert_rewrite("tests.kafka.scenarios_running")
+
 
 @pytest.fixture(scope="session")
 def servers() -> str:
