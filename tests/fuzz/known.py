@@ -1,13 +1,22 @@
-"""Differences from protovalidate that are meant, each with its reason. The list is empty: there is none.
+"""Differences from protovalidate that are meant, each with its reason.
 
 ``test_known_differences_exist`` fails when one of them disappears, so that the list never says what is no longer true.
 """
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
+
+import protovalidate
+
+from protocontract import ContractError
+from protocontract_compiler import load_protos
+from tests.cel.support import Field, schema
+from tests.fuzz.compare import theirs
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,4 +28,26 @@ class Known:
     exists: Callable[[], bool]
 
 
-KNOWN: Final[tuple[Known, ...]] = ()
+def _undefined_field() -> bool:
+    source = (
+        'syntax = "proto3"; package known; import "buf/validate/validate.proto"; message M { int32 a = 1;'
+        'option (buf.validate.message).cel = {id: "c" expression: "this.nosuch == 1"}; }'
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "m.proto").write_text(source)
+        try:
+            load_protos([Path(folder) / "m.proto"], folder)
+        except ContractError as error:
+            refused_here = "undefined field 'nosuch'" in str(error)
+    message = schema([Field("a", "int32")], ["this.nosuch == 1"])()
+    return refused_here and theirs(protovalidate.Validator(), message) == "evaluation error"
+
+
+KNOWN: Final[tuple[Known, ...]] = (
+    Known(
+        "undefined-field",
+        "an expression that names a field which its message does not have is refused at generation, as protovalidate's "
+        "conformance suite demands of compilers; protovalidate 2.1 itself fails when a message is validated",
+        _undefined_field,
+    ),
+)

@@ -143,10 +143,26 @@ class _File:
             options.cel.add(id=f"m.{index}", message=random.choice(["", "no"]), expression=expressions.result())
         for _ in range(random.choice([0] * 6 + [1, 2])):
             options.cel_expression.append(expressions.result())
+        if random.random() < 0.01:
+            self._mistake(message, options)
         if len(message.field) > 1 and random.random() < 0.2:
             names = [field.name for field in message.field]
             fields = random.sample(names, random.randint(2, min(3, len(names))))
             options.oneof.add(fields=fields, required=random.random() < 0.5)
+
+    def _mistake(self, message: DescriptorProto, options: Any) -> None:
+        """What protovalidate refuses to compile, and we do too."""
+        match self._random.randrange(4):
+            case 0:
+                options.cel.add(id="m", expression=self._random.choice(["1 +", "1 + 'a' == 2", "'a'.f()"]))
+            case 1:
+                options.oneof.add(fields=["nosuch", message.field[0].name])
+            case 2:
+                options.cel.add(id="m", expression="'a'.matches('(')")
+            case _:
+                field = next((field for field in message.field if field.type == T.TYPE_STRING), None)
+                if field is not None and field.label != T.LABEL_REPEATED:
+                    field.options.Extensions[validate_pb2.field].int32.gt = 1
 
     def _through(self, base: str, parts: list[Known]) -> list[Known]:
         """The parts of a message as expressions over ``base`` name them."""

@@ -18,7 +18,9 @@ def test_agrees_with_protovalidate() -> None:
     assert not report.differences, "\n".join(report.differences)
     # A run that compares nothing proves nothing.
     assert report.schemas == SCHEMAS
-    assert report.messages >= SCHEMAS * MESSAGES * 0.9
+    # A few contracts have a mistake, which both sides refuse.
+    assert report.refused < SCHEMAS / 10
+    assert report.messages == (SCHEMAS - report.refused) * MESSAGES
     assert report.violations > report.messages
     assert report.errors < report.messages / 2
     assert report.delegated < SCHEMAS / 4
