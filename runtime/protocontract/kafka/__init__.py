@@ -2,10 +2,13 @@
 
 from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError, SourceError
 from protocontract.kafka.guard import Guard
+from protocontract.kafka.halting import Breach, Breaker
 from protocontract.kafka.record import Record, RecordId
 from protocontract.kafka.stats import GuardStats, PartitionStats
 
 __all__ = [
+    "Breach",
+    "Breaker",
     "DeadLetterError",
     "Guard",
     "GuardError",

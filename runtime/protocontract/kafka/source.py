@@ -399,7 +399,8 @@ class Source:
             metadata = "" if committed is None else committed.metadata or ""
             partition.halt = partition.halt_sent = parse(metadata)
             if partition.halt:
-                log.warning("%s:%d is halted: %s", tp.topic, tp.partition, partition.halt)
+                log.warning("%s:%d was halted by an earlier owner and stays so; see guard.halted", tp.topic,
+                            tp.partition)
 
     # -- control by the user
 
