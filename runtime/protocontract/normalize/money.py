@@ -13,6 +13,7 @@ from typing import Literal, Protocol
 from protocontract.normalize.money_core import (
     EXACT,
     MAX_LENGTH,
+    Found,
     Money,
     Policy,
     Scale,
@@ -22,7 +23,6 @@ from protocontract.normalize.money_core import (
     refusal,
 )
 from protocontract.normalize.money_currency import MINOR_DIGITS
-from protocontract.normalize.money_find import Found, find_amounts
 from protocontract.violations import Change, Normalized, OptionError, Refusal, Refused
 
 
@@ -151,6 +151,9 @@ def finder(
     scale: Scale = "currency",
 ) -> Callable[[str], list[Found]]:
     """``find`` for options that never change. Raises OptionError."""
+    # Running text is rare; the search for amounts in it is not loaded with every contract that has one.
+    from protocontract.normalize.money_find import find_amounts
+
     options = checked_options(policy, default_currency, allowed, locale, decimal, scale)
 
     def find_money(text: str) -> list[Found]:

@@ -30,6 +30,14 @@ class Money(NamedTuple):
     currency: str
 
 
+class Found(NamedTuple):
+    """An amount at code points [start, end) of a text, or why it cannot be read."""
+
+    start: int
+    end: int
+    result: Money | Refusal
+
+
 # What a kind of refusal is called outside, and what is said about it. {} is the kind and length of the value.
 _SYNTAX, _CURRENCY, _AMBIGUOUS, _SCALE = "money.syntax", "money.currency", "money.ambiguous", "money.scale"
 _KINDS: Final[dict[str, tuple[str, str]]] = {

@@ -3,22 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
-from protocontract.normalize.money_core import CANONICAL, EXACT, Money, Options, in_currency, refusal
+from protocontract.normalize.money_core import CANONICAL, EXACT, Found, Money, Options, in_currency, refusal
 from protocontract.normalize.money_currency import MINOR_DIGITS, words
 from protocontract.normalize.money_parse import POWER_WORDS, Token, parse, tokens
 from protocontract.normalize.numerals import CJK_DIGITS, CJK_UNITS, fold
 from protocontract.violations import Refusal
-
-
-class Found(NamedTuple):
-    """An amount at code points [start, end) of a text, or why it cannot be read."""
-
-    start: int
-    end: int
-    result: Money | Refusal
-
 
 _NUMERAL: Final = re.compile(rf"\d|[{CJK_DIGITS}{CJK_UNITS}]")
 _STANDARD: Final = re.compile(r"([A-Z]{3}) (-?[0-9.]+)")
