@@ -370,13 +370,18 @@ def test_missing_rights_at_the_start() -> None:
         world.run()
 
 
-def test_being_fenced_ends_a_process_whose_id_is_its_own() -> None:
+@pytest.mark.parametrize("error", [
+    errors.InvalidProducerEpochError(), errors.ProducerFencedError(), errors.FencedInstanceIdError(),
+    errors.IllegalStateError("Cannot call send in state FATAL_ERROR"),
+    errors.KafkaError("previous", errors.ProducerFencedError()),
+])
+def test_being_fenced_ends_a_process_whose_id_is_its_own(error: Exception) -> None:
     world = World(records=mixed(3))
-    world.coordinator.faults["offsets"] = [errors.InvalidProducerEpochError()]
+    world.coordinator.faults["offsets"] = [error]
     with pytest.raises(GuardError, match="another process uses this --instance"):
         world.run(sole=True)
     assert not world.log.records(SINK)
-    world.coordinator.faults["offsets"] = [errors.InvalidProducerEpochError()]
+    world.coordinator.faults["offsets"] = [error]
     # With an id that nobody else can have, it was this process's own transaction that took too long.
     world.run()
     check_all_once(world, 3)
@@ -546,6 +551,25 @@ def test_a_zombie_is_fenced(flow: Flow) -> None:
     # What was committed is counted once, by the one that committed it.
     assert other_report["consumed"] + zombie_report["consumed"] == flow.count
     assert zombie_report["losses"] or zombie_report["revocations"] or "changed hands" in zombie_says
+
+
+@pytest.mark.kafka
+def test_the_older_of_two_with_one_name_ends(flow: Flow) -> None:
+    older = flow.start("--instance", "one")
+    flow.wait_for(1_000)
+    older.send_signal(signal.SIGSTOP)
+    before = flow.committed()
+    assert before < flow.count
+    newer = flow.start("--instance", "one")
+    wait_until(lambda: flow.committed() > before)
+    older.send_signal(signal.SIGCONT)
+    _, err = older.communicate(timeout=60)
+    assert older.returncode == 1, err
+    # The transaction tells of it, or the poll.
+    assert "another process uses this --instance" in err or "FencedInstanceIdError" in err
+    _, said = newer.communicate(timeout=60)
+    assert newer.returncode == 0, (said, err)
+    flow.check()
 
 
 @pytest.mark.kafka

@@ -207,7 +207,17 @@ def transactional_factory(
         **PRODUCER_DEFAULTS, **config, **_TRANSACTIONAL, "transactional_id": transactional_id,
         "transaction_timeout_ms": transaction_timeout_ms,
     }
-    return lambda: kafka.KafkaProducer(**merged)
+
+    def build() -> Any:
+        producer = kafka.KafkaProducer(**merged)
+        # A producer of kafka-python 3.0.12 that was fenced gets itself a new epoch, and so fences the process that took
+        # over its id. There is no option against it. A producer that met an error is thrown away here in any case.
+        manager: Any = getattr(producer, "_transaction_manager", None)
+        if hasattr(manager, "_supports_epoch_bump"):
+            manager._supports_epoch_bump = lambda: False
+        return producer
+
+    return build
 
 
 def new_consumer(topic: str, config: Mapping[str, Any]) -> Any:
@@ -345,9 +355,13 @@ def is_forbidden(error: BaseException) -> bool:
 
 
 def is_fenced(error: BaseException) -> bool:
-    """Whether the coordinator took a producer's epoch away. kafka-python tells a newer producer of the same
-    transactional id and a transaction that timed out by the same errors."""
-    fenced = (_errors.ProducerFencedError, _errors.InvalidProducerEpochError)
+    """Whether somebody else has taken over a transactional id or a group instance id.
+
+    kafka-python tells a newer producer of the same id and a transaction that timed out by the same errors; and where
+    its sender learns of it between two sends, the next one fails with IllegalStateError.
+    """
+    fenced = (_errors.ProducerFencedError, _errors.InvalidProducerEpochError, _errors.FencedInstanceIdError,
+              _errors.IllegalStateError)
     # A producer that has failed raises KafkaError with the first error among its arguments.
     return isinstance(error, fenced) or any(isinstance(each, fenced) for each in error.args)
 

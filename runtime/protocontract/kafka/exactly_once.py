@@ -487,11 +487,18 @@ class ExactlyOnce:
         """A new producer, once the pause is over: it ends what the last one left open."""
         if time.monotonic() < self._retry_at:
             return False
+        if self._sole:
+            # Whoever has taken over the name must not be fenced: the group tells, as an error of the poll.
+            self._poll(hold=True)
+            if _generation(self._consumer.group_metadata()) < 0:
+                return False
         try:
             self._transactions.prepare()
         except TransactionFailed as failure:
             self._trouble(f"no transaction can be prepared ({type(failure.error).__name__})", failure.error, SinkError)
             return False
+        # Offsets that were looked up before may be those of before a transaction that was still on its way.
+        self._forget()
         return True
 
     def _failed(self, failure: TransactionFailed, work: _Work) -> None:
