@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from protocontract.kafka import client
 from protocontract.kafka.client import Consumer, Fetched, Membership, TopicPartition
+from protocontract.kafka.consumer_checks import check_config
 from protocontract.kafka.dead_letter import (
     Letter,
     Provenance,
@@ -149,19 +150,11 @@ class ExactlyOnce:
 
     @staticmethod
     def _check_consumer(config: dict[str, Any]) -> None:
-        for name in ("value_deserializer", "key_deserializer"):
-            if config.get(name) is not None:
-                raise GuardError(f"{name}: leave it out of the consumer; records are copied byte for byte")
-        if config.get("enable_auto_commit", True):
-            raise GuardError("enable_auto_commit: set it to False; offsets are committed in transactions only")
-        if not config.get("group_id"):
-            raise GuardError("group_id: the consumer needs one; offsets are committed for it")
+        check_config(config)
         if config.get("isolation_level") != "read_committed":
             raise GuardError(
                 "isolation_level: set it to \"read_committed\"; only then kafka-python waits for offsets that another "
                 "member's transaction may still commit")
-        if config.get("auto_offset_reset") not in ("earliest", "none"):
-            raise GuardError("auto_offset_reset: set it to \"earliest\" or \"none\"; anything else loses what waits")
 
     # -- state
 
@@ -285,7 +278,7 @@ class ExactlyOnce:
         if self._restart:
             # What this poll brought is read again: it may lie above records that nobody has committed.
             self._member = None
-            if _generation(member) >= 0 and consumer.assignment():
+            if member.generation_id >= 0 and consumer.assignment():
                 self._begin_at_committed()
             return
         if hold and not fetched:
@@ -371,7 +364,7 @@ class ExactlyOnce:
 
     def _transact(self) -> None:
         member = self._member
-        if member is None or _generation(member) < 0:
+        if member is None or member.generation_id < 0:
             # The broker would take its offsets unfenced: whoever has the partitions now writes the records again.
             log.warning("this member is not in its group; what it read is dropped")
             self.stats.losses += 1
@@ -490,7 +483,7 @@ class ExactlyOnce:
         if self._sole:
             # Whoever has taken over the name must not be fenced: the group tells, as an error of the poll.
             self._poll(hold=True)
-            if _generation(self._consumer.group_metadata()) < 0:
+            if self._consumer.group_metadata().generation_id < 0:
                 return False
         try:
             self._transactions.prepare()
@@ -567,10 +560,6 @@ class ExactlyOnce:
             return all((self._consumer.committed(tp, timeout_ms=5_000) or 0) >= end for tp, end in others)
         except client.errors.KafkaError:
             return False
-
-
-def _generation(member: Membership) -> int:
-    return member.generation_id
 
 
 def _same(one: Membership, other: Membership) -> bool:
