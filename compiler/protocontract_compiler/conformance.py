@@ -120,9 +120,7 @@ def _harness() -> tuple[type[Message], type[Message], type[Message]]:
         ("runtime_error", 4, string),
         ("unexpected_error", 5, string),
     ):
-        result.field.add(
-            name=name, number=number, type=kind, label=FieldDescriptorProto.LABEL_OPTIONAL, oneof_index=0
-        )
+        result.field.add(name=name, number=number, type=kind, label=FieldDescriptorProto.LABEL_OPTIONAL, oneof_index=0)
     response = file.message_type.add(name="Response")
     _map(response, "results", 1, f".{_PACKAGE}.Result")
     pool = descriptor_pool.DescriptorPool()

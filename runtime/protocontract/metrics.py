@@ -67,55 +67,69 @@ class GuardCollector(Collector):
             judged[name][0] += counts.valid
             judged[name][1] += counts.judged
         records = CounterMetricFamily(
-            "data_contract_records", "Records by what became of them; abandoned ones are read again.",
-            labels=["contract", "topic", "outcome"])
+            "data_contract_records",
+            "Records by what became of them; abandoned ones are read again.",
+            labels=["contract", "topic", "outcome"],
+        )
         for labels, count in sorted(outcomes.items()):
             records.add_metric(labels, count)
         yield records
         ratio = GaugeMetricFamily(
-            "contract_compliance_ratio", "Share of judged records that keep their contract, since the start.",
-            labels=["contract"])
+            "contract_compliance_ratio",
+            "Share of judged records that keep their contract, since the start.",
+            labels=["contract"],
+        )
         for name, (valid, all_judged) in sorted(judged.items()):
             if all_judged:
                 ratio.add_metric([name], valid / all_judged)
         yield ratio
-        yield CounterMetricFamily("data_contract_normalized", "Records that a normalizer changed.",
-                                  self._guard.stats.normalized)
+        yield CounterMetricFamily(
+            "data_contract_normalized", "Records that a normalizer changed.", self._guard.stats.normalized
+        )
         processing = SummaryMetricFamily(
-            "data_contract_processing_seconds", "Time to parse, normalise and validate a record.")
+            "data_contract_processing_seconds", "Time to parse, normalise and validate a record."
+        )
         processing.add_metric([], self._times.count, self._times.seconds)
         yield processing
 
     def _rules(self) -> Iterator[Metric]:
         violations = CounterMetricFamily(
-            "data_contract_violations", "Rejected records by the rules they broke; one for each rule.",
-            labels=["contract", "rule_id", "error_class"])
+            "data_contract_violations",
+            "Rejected records by the rules they broke; one for each rule.",
+            labels=["contract", "rule_id", "error_class"],
+        )
         for labels, count in sorted(self._guard.stats.violations.copy().items()):
             violations.add_metric(labels, count)
         yield violations
         warnings = CounterMetricFamily(
-            "data_contract_warnings", "Records by the rules that they broke and that only warn.", labels=["rule_id"])
+            "data_contract_warnings", "Records by the rules that they broke and that only warn.", labels=["rule_id"]
+        )
         for rule, count in sorted(self._guard.stats.warnings.copy().items()):
             warnings.add_metric([rule], count)
         yield warnings
 
     def _dead_letters(self) -> Iterator[Metric]:
         outbox, stats = self._guard._outbox, self._guard.stats
-        yield CounterMetricFamily("dead_letter_records", "Dead letters that the broker acknowledged.",
-                                  stats.dead_lettered)
-        yield CounterMetricFamily("dead_letter_send_errors", "Sends of dead letters that failed; they are tried again.",
-                                  outbox.counts.errors)
-        yield CounterMetricFamily("dead_letter_truncated", "Dead letters of which only the beginning fitted.",
-                                  outbox.counts.truncated)
+        yield CounterMetricFamily(
+            "dead_letter_records", "Dead letters that the broker acknowledged.", stats.dead_lettered
+        )
+        yield CounterMetricFamily(
+            "dead_letter_send_errors", "Sends of dead letters that failed; they are tried again.", outbox.counts.errors
+        )
+        yield CounterMetricFamily(
+            "dead_letter_truncated", "Dead letters of which only the beginning fitted.", outbox.counts.truncated
+        )
         yield GaugeMetricFamily("dead_letter_pending", "Dead letters on their way.", outbox.pending)
-        yield GaugeMetricFamily("dead_letter_blocked", "1 while the dead-letter topic cannot be written.",
-                                float(outbox.blocked is not None))
+        yield GaugeMetricFamily(
+            "dead_letter_blocked", "1 while the dead-letter topic cannot be written.", float(outbox.blocked is not None)
+        )
 
     def _levels(self) -> Iterator[Metric]:
         names = ["contract", "level", "measured_from"]
         kept = GaugeMetricFamily("data_contract_level_kept", "1 kept, 0 missed; absent while not judged.", labels=names)
-        measured = GaugeMetricFamily("data_contract_level_measured", "Share, seconds or records a second.",
-                                     labels=names)
+        measured = GaugeMetricFamily(
+            "data_contract_level_measured", "Share, seconds or records a second.", labels=names
+        )
         promised = GaugeMetricFamily("data_contract_level_promised", "What the contract promises.", labels=names)
         for watch in self._guard._halting.watches:
             for verdict in watch.verdicts:
@@ -126,10 +140,13 @@ class GuardCollector(Collector):
                 if verdict.state != "unjudged":
                     kept.add_metric(labels, float(verdict.state == "kept"))
         yield from (kept, measured, promised)
-        for side, what in (("producer", "From the event to the record's timestamp"),
-                           ("consumer", "From the record's timestamp until it was judged")):
-            delay = GaugeMetricFamily(f"data_contract_{side}_delay_seconds", f"{what}; of the last record.",
-                                      labels=["contract"])
+        for side, what in (
+            ("producer", "From the event to the record's timestamp"),
+            ("consumer", "From the record's timestamp until it was judged"),
+        ):
+            delay = GaugeMetricFamily(
+                f"data_contract_{side}_delay_seconds", f"{what}; of the last record.", labels=["contract"]
+            )
             for watch in self._guard._halting.watches:
                 seconds = getattr(watch, f"{side}_delay")
                 if seconds is not None:
@@ -138,14 +155,22 @@ class GuardCollector(Collector):
 
     def _state(self) -> Iterator[Metric]:
         guard, stats = self._guard, self._guard.stats
-        yield GaugeMetricFamily("data_contract_blocked", "1 while nothing is delivered because a topic cannot be "
-                                "written.", float(guard.blocked is not None))
-        yield GaugeMetricFamily("data_contract_halted", "1 while partitions are halted by a level or a breaker.",
-                                float(guard.halted is not None))
-        yield CounterMetricFamily("data_contract_halts", "How often a level or a breaker stopped the line.",
-                                  guard._halting.halts)
-        yield GaugeMetricFamily("data_contract_assigned_partitions", "Partitions of this member.",
-                                len(guard.assignment))
+        yield GaugeMetricFamily(
+            "data_contract_blocked",
+            "1 while nothing is delivered because a topic cannot be written.",
+            float(guard.blocked is not None),
+        )
+        yield GaugeMetricFamily(
+            "data_contract_halted",
+            "1 while partitions are halted by a level or a breaker.",
+            float(guard.halted is not None),
+        )
+        yield CounterMetricFamily(
+            "data_contract_halts", "How often a level or a breaker stopped the line.", guard._halting.halts
+        )
+        yield GaugeMetricFamily(
+            "data_contract_assigned_partitions", "Partitions of this member.", len(guard.assignment)
+        )
         lag = guard.lag
         if lag is not None:
             yield GaugeMetricFamily("data_contract_lag_records", "Records of this member that are not resolved.", lag)

@@ -22,14 +22,26 @@ from protocontract.wire_json import JsonDecoder, repeated
 from protocontract.wire_stream import read_delimited, write_delimited
 
 __all__ = [
-    "RULE_IDS", "Frame", "decode_confluent", "decode_json", "decode_protobuf", "encode", "frame_prefix",
-    "json_decoder", "message_indexes", "parse_frame", "read_delimited", "unknown_fields", "write_delimited",
+    "RULE_IDS",
+    "Frame",
+    "decode_confluent",
+    "decode_json",
+    "decode_protobuf",
+    "encode",
+    "frame_prefix",
+    "json_decoder",
+    "message_indexes",
+    "parse_frame",
+    "read_delimited",
+    "unknown_fields",
+    "write_delimited",
 ]
 
 M = TypeVar("M", bound=Message)
 
-RULE_IDS: Final = tuple(sorted({"wire.malformed", "wire.null", "wire.framing", "wire.size", "wire.truncated",
-                                *_JSON_RULE_IDS}))
+RULE_IDS: Final = tuple(
+    sorted({"wire.malformed", "wire.null", "wire.framing", "wire.size", "wire.truncated", *_JSON_RULE_IDS})
+)
 """Every rule id that decoding can give."""
 
 
@@ -181,7 +193,7 @@ def decode_confluent(message_type: type[M], raw: bytes | bytearray | memoryview 
     frame = parse_frame(raw, message_indexes(message_type.DESCRIPTOR))
     if isinstance(frame, Refusal):
         return frame
-    return decode_protobuf(message_type, raw[frame.payload_offset:])
+    return decode_protobuf(message_type, raw[frame.payload_offset :])
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -245,8 +257,9 @@ def encode(message: Message, encoding: str, *, schema: int | bytes | None = None
         return frame_prefix(cast("Descriptor", message.DESCRIPTOR), schema) + _serialised(message)
     if encoding == "json":
         try:
-            written = json_format.MessageToJson(message, indent=None, sort_keys=True, ensure_ascii=False,
-                                                descriptor_pool=_file(message).pool)
+            written = json_format.MessageToJson(
+                message, indent=None, sort_keys=True, ensure_ascii=False, descriptor_pool=_file(message).pool
+            )
         except (json_format.Error, TypeError, ValueError):
             raise ValueError("the message has no JSON form") from None  # protobuf's text quotes the value
         return written.encode()

@@ -21,8 +21,17 @@ from protocontract.violations import OptionError, Refusal, describe
 M = TypeVar("M", bound=Message)
 
 RULE_IDS: Final = (
-    "wire.malformed", "wire.null", "wire.duplicate", "wire.unknown_field", "wire.oneof", "scalar.syntax", "scalar.type",
-    "scalar.range", "scalar.inexact", "scalar.finite", "scalar.enum",
+    "wire.malformed",
+    "wire.null",
+    "wire.duplicate",
+    "wire.unknown_field",
+    "wire.oneof",
+    "scalar.syntax",
+    "scalar.type",
+    "scalar.range",
+    "scalar.inexact",
+    "scalar.finite",
+    "scalar.enum",
 )
 
 MAX_DEPTH: Final = 100
@@ -33,19 +42,29 @@ _PATH_PARTS: Final = 20
 Options: TypeAlias = Mapping[str, Mapping[str, Any]]
 
 _SCALARS: Final = {
-    FieldDescriptor.TYPE_DOUBLE: "double", FieldDescriptor.TYPE_FLOAT: "float", FieldDescriptor.TYPE_BOOL: "bool",
-    FieldDescriptor.TYPE_INT64: "int64", FieldDescriptor.TYPE_UINT64: "uint64", FieldDescriptor.TYPE_INT32: "int32",
-    FieldDescriptor.TYPE_FIXED64: "fixed64", FieldDescriptor.TYPE_FIXED32: "fixed32",
-    FieldDescriptor.TYPE_UINT32: "uint32", FieldDescriptor.TYPE_SFIXED32: "sfixed32",
-    FieldDescriptor.TYPE_SFIXED64: "sfixed64", FieldDescriptor.TYPE_SINT32: "sint32",
-    FieldDescriptor.TYPE_SINT64: "sint64", FieldDescriptor.TYPE_STRING: "string", FieldDescriptor.TYPE_BYTES: "bytes",
+    FieldDescriptor.TYPE_DOUBLE: "double",
+    FieldDescriptor.TYPE_FLOAT: "float",
+    FieldDescriptor.TYPE_BOOL: "bool",
+    FieldDescriptor.TYPE_INT64: "int64",
+    FieldDescriptor.TYPE_UINT64: "uint64",
+    FieldDescriptor.TYPE_INT32: "int32",
+    FieldDescriptor.TYPE_FIXED64: "fixed64",
+    FieldDescriptor.TYPE_FIXED32: "fixed32",
+    FieldDescriptor.TYPE_UINT32: "uint32",
+    FieldDescriptor.TYPE_SFIXED32: "sfixed32",
+    FieldDescriptor.TYPE_SFIXED64: "sfixed64",
+    FieldDescriptor.TYPE_SINT32: "sint32",
+    FieldDescriptor.TYPE_SINT64: "sint64",
+    FieldDescriptor.TYPE_STRING: "string",
+    FieldDescriptor.TYPE_BYTES: "bytes",
 }
 _SCALAR_OPTIONS: Final = frozenset({"quoted_numbers", "bool_words", "fold_width", "exact", "finite", "enum_aliases"})
 _NULL_VALUE: Final = "google.protobuf.NullValue"
 _VALUE: Final = "google.protobuf.Value"
 
 _TIMESTAMP: Final = re.compile(
-    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})")
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?(?:Z|[+-][0-9]{2}:[0-9]{2})"
+)
 _DURATION: Final = re.compile(r"(-?)([0-9]{1,12})(?:\.([0-9]{1,9}))?s")
 _LONGEST_DURATION: Final = 315_576_000_000
 _MASK_PATH: Final = re.compile(r"[a-z][A-Za-z0-9]*(?:\.[a-z][A-Za-z0-9]*)*")
@@ -70,7 +89,7 @@ class _Stop(Exception):
     def refusal(self) -> Refusal:
         path = ""
         # A path can be as deep as the record is; what is printed is bounded.
-        for part in self.path[:-_PATH_PARTS - 1:-1]:
+        for part in self.path[: -_PATH_PARTS - 1 : -1]:
             path += part if part[0] == "[" or not path else f".{part}"
         if len(self.path) > _PATH_PARTS:
             path += "..."
@@ -85,8 +104,9 @@ class JsonDecoder(Generic[M]):
         self._type = message_type
         self._messages: dict[Descriptor, _Read] = {}
         descriptor = cast("Descriptor", message_type.DESCRIPTOR)  # the stubs know of two kinds
-        self._options = {_field(descriptor, name).full_name: _checked(name, options)
-                         for name, options in scalars.items()}
+        self._options = {
+            _field(descriptor, name).full_name: _checked(name, options) for name, options in scalars.items()
+        }
         self._fill = self._reader(descriptor)
 
     def __call__(self, raw: bytes | bytearray | memoryview | str | None) -> M | Refusal:
@@ -247,8 +267,11 @@ class JsonDecoder(Generic[M]):
             raise _Stop("wire.malformed", "an Any of an unknown type; expected a type of the schema") from None
         inner = message_factory.GetMessageClass(inner_type)()
         fill = self._reader(inner_type)
-        if inner_type.full_name in _SPECIAL or inner_type.full_name in _WRAPPERS \
-                or inner_type.full_name == "google.protobuf.Any":
+        if (
+            inner_type.full_name in _SPECIAL
+            or inner_type.full_name in _WRAPPERS
+            or inner_type.full_name == "google.protobuf.Any"
+        ):
             if [key for key, _ in rest] != ["value"]:
                 raise _Stop("wire.malformed", "an Any of a type with a form of its own; expected @type and value")
             fill(inner, rest[0][1], depth + 1)
@@ -400,8 +423,9 @@ def _enum(descriptor: EnumDescriptor, aliases: Mapping[str, int], options: Mappi
             raise OptionError("enum_aliases", f"{word!r} stands for no number of {descriptor.full_name}")
         if words.setdefault(label.folded(word), number) != number:
             raise OptionError("enum_aliases", f"{word!r} belongs to two values of {descriptor.full_name}")
-    integer = scalar.converter(type="int32", quoted_numbers=options.get("quoted_numbers"),
-                               fold_width=bool(options.get("fold_width")))
+    integer = scalar.converter(
+        type="int32", quoted_numbers=options.get("quoted_numbers"), fold_width=bool(options.get("fold_width"))
+    )
     closed = descriptor.is_closed
 
     def convert(value: Json) -> int | Refusal:
@@ -553,4 +577,5 @@ _SPECIAL: Final[Mapping[str, _Read]] = {
 }
 _WRAPPERS: Final = frozenset(
     f"google.protobuf.{kind}Value"
-    for kind in ("Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes"))
+    for kind in ("Double", "Float", "Int64", "UInt64", "Int32", "UInt32", "Bool", "String", "Bytes")
+)

@@ -46,8 +46,11 @@ def read_delimited(stream: _Reads, *, max_size: int = MAX_RECORD) -> Iterator[by
         else:
             record = _read(stream, size)
             if len(record) < size:
-                yield Refusal("wire.truncated",
-                              f"the stream ends inside a record; expected {size} bytes, got {len(record)}", index)
+                yield Refusal(
+                    "wire.truncated",
+                    f"the stream ends inside a record; expected {size} bytes, got {len(record)}",
+                    index,
+                )
                 return
             yield record
         index += 1

@@ -46,26 +46,40 @@ class Broker:
 
     def create(self, name: str, partitions: int = 1, **config: str) -> None:
         """A topic by name; ``max_message_bytes`` becomes ``max.message.bytes``."""
-        self.admin.create_topics([self._new_topic(
-            name, partitions, 1, topic_configs={key.replace("_", "."): value for key, value in config.items()})])
+        self.admin.create_topics(
+            [
+                self._new_topic(
+                    name, partitions, 1, topic_configs={key.replace("_", "."): value for key, value in config.items()}
+                )
+            ]
+        )
 
     def consumer(self, topic: str, group: str, **config: Any) -> Any:
         """A consumer as the guard demands it."""
-        return self.kafka.KafkaConsumer(topic, **{
-            "group_id": group, "bootstrap_servers": self.servers, "enable_auto_commit": False,
-            "auto_offset_reset": "earliest", **config,
-        })
+        return self.kafka.KafkaConsumer(
+            topic,
+            **{
+                "group_id": group,
+                "bootstrap_servers": self.servers,
+                "enable_auto_commit": False,
+                "auto_offset_reset": "earliest",
+                **config,
+            },
+        )
 
     def producer(self, **config: Any) -> Any:
         """A producer without size limit."""
-        return self.kafka.KafkaProducer(**{
-            "bootstrap_servers": self.servers, "max_request_size": 2**31 - 1, **config})
+        return self.kafka.KafkaProducer(**{"bootstrap_servers": self.servers, "max_request_size": 2**31 - 1, **config})
 
     def read(self, topic: str, **config: Any) -> list[Any]:
         """Everything in a topic."""
         consumer = self.kafka.KafkaConsumer(
-            bootstrap_servers=self.servers, group_id=None, enable_auto_commit=False, auto_offset_reset="earliest",
-            **config)
+            bootstrap_servers=self.servers,
+            group_id=None,
+            enable_auto_commit=False,
+            auto_offset_reset="earliest",
+            **config,
+        )
         try:
             tps = [client.TopicPartition(topic, number) for number in consumer.partitions_for_topic(topic)]
             consumer.assign(tps)
@@ -82,15 +96,18 @@ class Broker:
         """The committed offsets of a group."""
         consumer = self.kafka.KafkaConsumer(bootstrap_servers=self.servers, group_id=group, enable_auto_commit=False)
         try:
-            return {number: consumer.committed(client.TopicPartition(topic, number))
-                    for number in sorted(consumer.partitions_for_topic(topic))}
+            return {
+                number: consumer.committed(client.TopicPartition(topic, number))
+                for number in sorted(consumer.partitions_for_topic(topic))
+            }
         finally:
             consumer.close()
 
     def ends(self, topic: str, level: str = "read_uncommitted") -> dict[int, int]:
         """The ends of a topic, for a reader with this isolation level."""
         consumer = self.kafka.KafkaConsumer(
-            bootstrap_servers=self.servers, group_id=None, enable_auto_commit=False, isolation_level=level)
+            bootstrap_servers=self.servers, group_id=None, enable_auto_commit=False, isolation_level=level
+        )
         try:
             tps = [client.TopicPartition(topic, number) for number in sorted(consumer.partitions_for_topic(topic))]
             return {tp.partition: end for tp, end in consumer.end_offsets(tps).items()}

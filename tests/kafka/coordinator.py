@@ -62,8 +62,15 @@ class Producer(MemoryProducer):
         self._check_epoch()
         self.held = []
 
-    def send(self, topic: str, value: Any = None, key: Any = None, headers: Any = None, partition: Any = None,
-             timestamp_ms: Any = None) -> MemoryFuture:
+    def send(
+        self,
+        topic: str,
+        value: Any = None,
+        key: Any = None,
+        headers: Any = None,
+        partition: Any = None,
+        timestamp_ms: Any = None,
+    ) -> MemoryFuture:
         self.coordinator.step("send")
         log = self.coordinator.log
         fault = log.on_send(topic, value) if log.on_send is not None else None

@@ -20,8 +20,9 @@ NAME = "protocontract.test.kafka.Payment"
 
 
 def _message_type() -> Any:
-    file = descriptor_pb2.FileDescriptorProto(name="kafka_test.proto", package="protocontract.test.kafka",
-                                              syntax="proto3")
+    file = descriptor_pb2.FileDescriptorProto(
+        name="kafka_test.proto", package="protocontract.test.kafka", syntax="proto3"
+    )
     message = file.message_type.add(name="Payment")
     label = descriptor_pb2.FieldDescriptorProto.LABEL_OPTIONAL
     for number, (name, kind) in enumerate((("id", 9), ("amount", 3), ("note", 9)), start=1):
@@ -57,10 +58,19 @@ def _normalize(message: Any, changes: list[Change]) -> None:
 
 def contract(**options: Any) -> Contract[Any]:
     """The contract of Payment; options replace what it declares."""
-    return Contract(Payment, **{
-        "full_name": NAME, "fingerprint": "ab" * 32, "version": "1.2.0", "topic": TOPIC, "dead_letter_topic": DEAD,
-        "validate": _validate, "normalize": _normalize, **options,
-    })
+    return Contract(
+        Payment,
+        **{
+            "full_name": NAME,
+            "fingerprint": "ab" * 32,
+            "version": "1.2.0",
+            "topic": TOPIC,
+            "dead_letter_topic": DEAD,
+            "validate": _validate,
+            "normalize": _normalize,
+            **options,
+        },
+    )
 
 
 CONTRACT = contract()
@@ -88,9 +98,17 @@ def new_log(partitions: int = 1) -> MemoryLog:
 def new_guard(log: MemoryLog, consumer: MemoryConsumer | None = None, **options: Any) -> Guard[Any]:
     """A guard over the in-memory log that ends when the topic does."""
     consumer = consumer if consumer is not None else log.consumer(TOPIC)
-    return Guard(consumer, options.pop("contract", CONTRACT), **{
-        "dead_letters": log.producer, "stop_at_end": True, "backoff": (0.001, 0.01), "grace": 0.5, **options,
-    })
+    return Guard(
+        consumer,
+        options.pop("contract", CONTRACT),
+        **{
+            "dead_letters": log.producer,
+            "stop_at_end": True,
+            "backoff": (0.001, 0.01),
+            "grace": 0.5,
+            **options,
+        },
+    )
 
 
 def drain(guard: Guard[Any]) -> list[Any]:

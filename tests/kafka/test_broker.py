@@ -29,8 +29,10 @@ PARTITIONS = 4
 def write(broker: Broker, topic: str, records: list[Made]) -> dict[tuple[int, int], Made]:
     """Produce the records; where each of them lies."""
     producer = broker.producer(linger_ms=5)
-    futures = [(producer.send(topic, made.value, key=made.key, headers=[("n", b"%d" % number)]), made)
-               for number, made in enumerate(records)]
+    futures = [
+        (producer.send(topic, made.value, key=made.key, headers=[("n", b"%d" % number)]), made)
+        for number, made in enumerate(records)
+    ]
     producer.flush()
     producer.close()
     return {(future.value.partition, future.value.offset): made for future, made in futures}
@@ -95,8 +97,18 @@ def test_killed_halfway_and_restarted(broker: Broker, group: str, tmp_path: Path
     bad = {place for place, made in written.items() if made.rule is not None}
     notes = tmp_path / "delivered"
     notes.touch()
-    command = [sys.executable, "-W", "ignore", "-m", "tests.kafka.worker", broker.servers, source, dead, group,
-               str(notes)]
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "tests.kafka.worker",
+        broker.servers,
+        source,
+        dead,
+        group,
+        str(notes),
+    ]
 
     worker = subprocess.Popen(command, cwd=ROOT)
     deadline = time.monotonic() + 120
@@ -119,8 +131,10 @@ def test_killed_halfway_and_restarted(broker: Broker, group: str, tmp_path: Path
     # Only what was not committed when the process died comes twice.
     assert all(offset >= (committed[partition] or 0) for partition, offset in duplicates)
     twice = sum(times - 1 for times in dead_letters.values())
-    print(f"killed after {sum(before.values()):,} of {COUNT - len(bad):,} deliveries: 0 lost, {len(duplicates):,} "
-          f"delivered twice, {twice:,} dead-lettered twice")
+    print(
+        f"killed after {sum(before.values()):,} of {COUNT - len(bad):,} deliveries: 0 lost, {len(duplicates):,} "
+        f"delivered twice, {twice:,} dead-lettered twice"
+    )
 
 
 def read_notes(notes: Path) -> Counter[Any]:
@@ -169,8 +183,9 @@ def test_two_members_share_and_take_over(broker: Broker, group: str) -> None:
     assert len(seen) == 3_600
     # Each of the two left with one record in hand; the rebalance itself repeats what was in the first's hand.
     assert sum(seen.values()) - len(seen) <= 3
-    places = {(dead_headers(r)["protocontract.partition"], dead_headers(r)["protocontract.offset"])
-              for r in broker.read(dead)}
+    places = {
+        (dead_headers(r)["protocontract.partition"], dead_headers(r)["protocontract.offset"]) for r in broker.read(dead)
+    }
     assert len(places) == 400
     assert broker.committed(source, group) == broker.ends(source)
 
@@ -198,8 +213,12 @@ def test_transaction_markers_leave_no_lag(broker: Broker, group: str) -> None:
         else:
             producer.abort_transaction()
     producer.close()
-    with Guard(broker.consumer(source, group, isolation_level="read_committed"), CONTRACT, dead_letter_topic=dead,
-               stop_at_end=True) as guard:
+    with Guard(
+        broker.consumer(source, group, isolation_level="read_committed"),
+        CONTRACT,
+        dead_letter_topic=dead,
+        stop_at_end=True,
+    ) as guard:
         assert [record.message and record.message.id for record in guard] == ["p3", "p4", "p5"]
     assert broker.ends(source) == {0: 7}
     assert broker.committed(source, group) == {0: 7}
@@ -248,13 +267,22 @@ def test_a_dead_letter_that_its_topic_refuses(broker: Broker, group: str) -> Non
     for value in (GARBAGE, huge, GARBAGE, good(1)):
         producer.send(source, value).get(30)
     producer.close()
-    with pytest.raises(DeadLetterError, match="is larger than"), Guard(
-            broker.consumer(source, group), CONTRACT, dead_letter_topic=dead, stop_at_end=True, give_up_after=2.0,
-            grace=2.0) as guard:
+    with (
+        pytest.raises(DeadLetterError, match="is larger than"),
+        Guard(
+            broker.consumer(source, group),
+            CONTRACT,
+            dead_letter_topic=dead,
+            stop_at_end=True,
+            give_up_after=2.0,
+            grace=2.0,
+        ) as guard,
+    ):
         list(guard)
     assert broker.committed(source, group) == {0: 1}
-    with Guard(broker.consumer(source, group), CONTRACT, dead_letter_topic=dead, stop_at_end=True,
-               too_large="truncate") as guard:
+    with Guard(
+        broker.consumer(source, group), CONTRACT, dead_letter_topic=dead, stop_at_end=True, too_large="truncate"
+    ) as guard:
         assert len(list(guard)) == 1
     assert broker.committed(source, group) == {0: 4}
     cut = [record for record in broker.read(dead) if "protocontract.truncated" in dead_headers(record)]
@@ -268,8 +296,12 @@ def test_a_dead_letter_topic_that_is_missing_or_vanishes(broker: Broker, group: 
     for value in (good(1), GARBAGE, good(2)):
         producer.send(source, value)
     producer.flush()
-    settings = {"bootstrap_servers": broker.servers, "max_block_ms": 1_000, "request_timeout_ms": 2_000,
-                "delivery_timeout_ms": 3_000}
+    settings = {
+        "bootstrap_servers": broker.servers,
+        "max_block_ms": 1_000,
+        "request_timeout_ms": 2_000,
+        "delivery_timeout_ms": 3_000,
+    }
     consumer = broker.consumer(source, group)
     with pytest.raises(GuardError, match="cannot be used"):
         Guard(consumer, CONTRACT, dead_letter_topic=dead, dead_letters=settings).start()
@@ -308,9 +340,27 @@ KEEPS_ALL = {"retention_ms": "-1", "max_message_bytes": str(2 * 1024 * 1024)}
 
 def guard_process(broker: Broker, source: str, sink: str, dead: str, *more: str) -> subprocess.Popen[str]:
     """``protocontract guard`` as a process."""
-    command = [sys.executable, "-W", "ignore", "-m", "protocontract.cli", "guard", "--contract",
-               "acme.finance.v1.Transaction", "--proto-path", "contracts", "--source", source, "--sink", sink,
-               "--dead-letter", dead, "--bootstrap-servers", broker.servers, *more]
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "protocontract.cli",
+        "guard",
+        "--contract",
+        "acme.finance.v1.Transaction",
+        "--proto-path",
+        "contracts",
+        "--source",
+        source,
+        "--sink",
+        sink,
+        "--dead-letter",
+        dead,
+        "--bootstrap-servers",
+        broker.servers,
+        *more,
+    ]
     return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
@@ -408,8 +458,10 @@ def test_payloads_stay_out_of_kafkas_own_logs(broker: Broker, group: str, caplog
     producer.close()
     caplog.clear()
     client.keep_payloads_out_of_logs()
-    with caplog.at_level("DEBUG", logger="kafka.producer"), Guard(
-            broker.consumer(source, group), contract(), dead_letter_topic=dead, stop_at_end=True) as guard:
+    with (
+        caplog.at_level("DEBUG", logger="kafka.producer"),
+        Guard(broker.consumer(source, group), contract(), dead_letter_topic=dead, stop_at_end=True) as guard,
+    ):
         list(guard)
     assert b"4711-secret" in broker.read(dead)[0].value
     assert "4711" not in caplog.text

@@ -21,9 +21,19 @@ LIMIT = 1_048_588
 
 def topic(name: str, operations: frozenset[str] = ALL, error: int = 0, **settings: str) -> Topic:
     named = {key.replace("_", "."): value for key, value in settings.items()}
-    return Topic(name, error, operations, {
-        "cleanup.policy": "delete", "retention.ms": "604800000", "retention.bytes": "-1",
-        "max.message.bytes": str(LIMIT), "compression.type": "producer", **named})
+    return Topic(
+        name,
+        error,
+        operations,
+        {
+            "cleanup.policy": "delete",
+            "retention.ms": "604800000",
+            "retention.bytes": "-1",
+            "max.message.bytes": str(LIMIT),
+            "compression.type": "producer",
+            **named,
+        },
+    )
 
 
 SOURCE, SINK = topic("raw"), topic("clean")
@@ -34,41 +44,72 @@ def test_nothing_is_wrong() -> None:
     assert problems(SOURCE, SINK, DEAD) == []
 
 
-@pytest.mark.parametrize(("topics", "options", "said"), [
-    ((topic("raw", error=3), SINK, DEAD), {}, "source: topic raw does not exist"),
-    ((SOURCE, topic("clean", error=3), DEAD), {}, "sink: topic clean does not exist"),
-    ((SOURCE, SINK, topic("dead", error=29)), {}, "dead letters: this user may not see topic dead; grant DESCRIBE"),
-    ((SOURCE, SINK, topic("dead", error=5)), {}, "topic dead cannot be used (LeaderNotAvailableError)"),
-    ((topic("raw", frozenset({"DESCRIBE"})), SINK, DEAD), {}, "this user may not use topic raw; grant READ"),
-    ((SOURCE, topic("clean", frozenset({"READ"})), DEAD), {}, "this user may not use topic clean; grant WRITE"),
-    ((SOURCE, SINK, topic("dead", frozenset({"READ"}))), {}, "this user may not use topic dead; grant WRITE"),
-    ((SOURCE, SINK, topic("dead", cleanup_policy="compact,delete", max_message_bytes="9999999")), {},
-     "topic dead is compacted"),
-    ((SOURCE, SINK, topic("dead", max_message_bytes="9999999")), {},
-     "deletes them in time (retention.ms=604800000); set retention.ms=-1, or start with --allow-retention"),
-    ((SOURCE, SINK, topic("dead", retention_ms="-1", retention_bytes="5", max_message_bytes="9999999")), {},
-     "(retention.bytes=5)"),
-    ((SOURCE, SINK, topic("dead", retention_ms="-1")), {},
-     f"set max.message.bytes={LIMIT + HEADERS_ROOM}, or start with --too-large truncate"),
-    ((SOURCE, SINK, topic("dead", retention_ms="-1", max_message_bytes="2000")), {"too_large": "truncate"},
-     f"set max.message.bytes={HEADERS_ROOM}"),
-    ((SOURCE, SINK, Topic("dead", 0, ALL)), {}, "the settings of topic dead cannot be read; grant DESCRIBE_CONFIGS"),
-    ((topic("raw", compression_type="zstd"), SINK, DEAD), {"missing_codecs": ["zstd"]},
-     "source: topic raw is compressed with zstd, which this installation cannot read"),
-    ((SOURCE, SINK, DEAD), {"compression": "lz4", "missing_codecs": ["lz4"]},
-     "compression_type: this installation cannot write lz4"),
-])
+@pytest.mark.parametrize(
+    ("topics", "options", "said"),
+    [
+        ((topic("raw", error=3), SINK, DEAD), {}, "source: topic raw does not exist"),
+        ((SOURCE, topic("clean", error=3), DEAD), {}, "sink: topic clean does not exist"),
+        ((SOURCE, SINK, topic("dead", error=29)), {}, "dead letters: this user may not see topic dead; grant DESCRIBE"),
+        ((SOURCE, SINK, topic("dead", error=5)), {}, "topic dead cannot be used (LeaderNotAvailableError)"),
+        ((topic("raw", frozenset({"DESCRIBE"})), SINK, DEAD), {}, "this user may not use topic raw; grant READ"),
+        ((SOURCE, topic("clean", frozenset({"READ"})), DEAD), {}, "this user may not use topic clean; grant WRITE"),
+        ((SOURCE, SINK, topic("dead", frozenset({"READ"}))), {}, "this user may not use topic dead; grant WRITE"),
+        (
+            (SOURCE, SINK, topic("dead", cleanup_policy="compact,delete", max_message_bytes="9999999")),
+            {},
+            "topic dead is compacted",
+        ),
+        (
+            (SOURCE, SINK, topic("dead", max_message_bytes="9999999")),
+            {},
+            "deletes them in time (retention.ms=604800000); set retention.ms=-1, or start with --allow-retention",
+        ),
+        (
+            (SOURCE, SINK, topic("dead", retention_ms="-1", retention_bytes="5", max_message_bytes="9999999")),
+            {},
+            "(retention.bytes=5)",
+        ),
+        (
+            (SOURCE, SINK, topic("dead", retention_ms="-1")),
+            {},
+            f"set max.message.bytes={LIMIT + HEADERS_ROOM}, or start with --too-large truncate",
+        ),
+        (
+            (SOURCE, SINK, topic("dead", retention_ms="-1", max_message_bytes="2000")),
+            {"too_large": "truncate"},
+            f"set max.message.bytes={HEADERS_ROOM}",
+        ),
+        (
+            (SOURCE, SINK, Topic("dead", 0, ALL)),
+            {},
+            "the settings of topic dead cannot be read; grant DESCRIBE_CONFIGS",
+        ),
+        (
+            (topic("raw", compression_type="zstd"), SINK, DEAD),
+            {"missing_codecs": ["zstd"]},
+            "source: topic raw is compressed with zstd, which this installation cannot read",
+        ),
+        (
+            (SOURCE, SINK, DEAD),
+            {"compression": "lz4", "missing_codecs": ["lz4"]},
+            "compression_type: this installation cannot write lz4",
+        ),
+    ],
+)
 def test_one_thing_is_wrong(topics: tuple[Topic, Topic, Topic], options: dict[str, Any], said: str) -> None:
     found = problems(*topics, **options)
     assert len(found) == 1
     assert said in found[0]
 
 
-@pytest.mark.parametrize(("dead", "options"), [
-    (topic("dead", max_message_bytes="9999999"), {"allow_retention": True}),
-    (topic("dead", retention_ms="-1"), {"too_large": "truncate"}),
-    (topic("dead", frozenset(), retention_ms="-1", max_message_bytes="9999999"), {}),
-])
+@pytest.mark.parametrize(
+    ("dead", "options"),
+    [
+        (topic("dead", max_message_bytes="9999999"), {"allow_retention": True}),
+        (topic("dead", retention_ms="-1"), {"too_large": "truncate"}),
+        (topic("dead", frozenset(), retention_ms="-1", max_message_bytes="9999999"), {}),
+    ],
+)
 def test_a_flag_lets_it_start(dead: Topic, options: dict[str, Any]) -> None:
     assert problems(SOURCE, SINK, dead, **options) == []
 
@@ -111,8 +152,7 @@ def test_the_process_tells_all_problems_at_once(broker: Broker) -> None:
     assert "start with --allow-retention" in err
     assert f"max.message.bytes={LIMIT + HEADERS_ROOM}" in err
     assert "Traceback" not in err
-    process = guard_process(
-        broker, source, sink, dead, "--exit-at-end", "--allow-retention", "--too-large", "truncate")
+    process = guard_process(broker, source, sink, dead, "--exit-at-end", "--allow-retention", "--too-large", "truncate")
     _, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     compacted = broker.topic("dead", 1, **{**KEEPS_ALL, "cleanup_policy": "compact"})
@@ -147,8 +187,7 @@ def test_problems_are_told_one_a_line(monkeypatch: pytest.MonkeyPatch) -> None:
 
     admin = Admin()
     monkeypatch.setattr(client, "new_admin", lambda _config: admin)
-    monkeypatch.setattr(checks, "describe", lambda _admin, names: {
-        name: topic(name) for name in names})
+    monkeypatch.setattr(checks, "describe", lambda _admin, names: {name: topic(name) for name in names})
     with pytest.raises(GuardError) as told:
         checks.check({}, "raw", "clean", "dead", group="ours", too_large="block", allow_retention=False)
     assert len(str(told.value).splitlines()) == 3

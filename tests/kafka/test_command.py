@@ -43,7 +43,8 @@ def test_the_topics_must_differ(capsys: Any) -> None:
 def test_a_topic_that_no_broker_can_have(capsys: Any) -> None:
     assert run("--bootstrap-servers", "x:1", "--dead-letter", "dead letters") == 2
     assert capsys.readouterr().err == (
-        "error: `dead letters` is no name of a topic; expected letters, digits, `.`, `_` and `-`\n")
+        "error: `dead letters` is no name of a topic; expected letters, digits, `.`, `_` and `-`\n"
+    )
 
 
 @pytest.mark.parametrize("seconds", ["soon", "-1", "nan"])
@@ -71,18 +72,41 @@ def test_no_broker_answers(tmp_path: Path) -> None:
     config.write_text("bootstrap_timeout_ms = 300\n")
     # In a process of its own: kafka-python leaves a socket open when its constructor fails.
     done = subprocess.run(
-        [sys.executable, "-m", "protocontract.cli", "guard", "--contract", NAME, "--proto-path", str(PROTOS),
-         "--source", "raw", "--sink", "clean", "--bootstrap-servers", "127.0.0.1:1", "--client-config", str(config)],
-        capture_output=True, text=True, timeout=60, check=False)
+        [
+            sys.executable,
+            "-m",
+            "protocontract.cli",
+            "guard",
+            "--contract",
+            NAME,
+            "--proto-path",
+            str(PROTOS),
+            "--source",
+            "raw",
+            "--sink",
+            "clean",
+            "--bootstrap-servers",
+            "127.0.0.1:1",
+            "--client-config",
+            str(config),
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1] == "error: no broker answers at 127.0.0.1:1 (KafkaTimeoutError)"
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("sasl_plain_password = hunter2", "is not a file of kafka-python's options"),
-    ("sasl_plain_pasword = 'hunter2'", "not an option of kafka-python: sasl_plain_pasword"),
-])
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("sasl_plain_password = hunter2", "is not a file of kafka-python's options"),
+        ("sasl_plain_pasword = 'hunter2'", "not an option of kafka-python: sasl_plain_pasword"),
+    ],
+)
 def test_a_wrong_configuration_is_told_without_its_values(text: str, said: str, capsys: Any, tmp_path: Path) -> None:
     config = tmp_path / "client.toml"
     config.write_text(text)
@@ -107,7 +131,8 @@ def test_the_progress_line() -> None:
         assert len(list(guard)) == 999
         line = command._Progress(guard, "payments.raw -> payments", io.StringIO()).line()
     assert line.startswith(
-        "payments.raw -> payments   1,000 in   999 valid (99.90 %)   87 normalised   1 dead   lag 0   ")
+        "payments.raw -> payments   1,000 in   999 valid (99.90 %)   87 normalised   1 dead   lag 0   "
+    )
     assert line.endswith("/s")
 
 
@@ -139,25 +164,31 @@ def test_signals_stop_the_guard_and_are_given_back() -> None:
     assert signal.getsignal(signal.SIGTERM) is before
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    (("--http", "0"), "expected a port"),
-    (("--breaker-ratio", "1.5"), "expected a share"),
-    (("--breaker-consecutive", "none"), "expected a number of records"),
-    (("--exactly-once", "--http", "9464", "--halt", "exit"), "--http, --halt: not with --exactly-once"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--http", "0"), "expected a port"),
+        (("--breaker-ratio", "1.5"), "expected a share"),
+        (("--breaker-consecutive", "none"), "expected a number of records"),
+        (("--exactly-once", "--http", "9464", "--halt", "exit"), "--http, --halt: not with --exactly-once"),
+    ],
+)
 def test_options_of_halts_that_cannot_work(arguments: tuple[str, ...], said: str, capsys: Any) -> None:
     assert run("--bootstrap-servers", "x:1", *arguments) == 2
     assert said in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    (("resume", "--reason", "x"), "give either --http"),
-    (("resume", "--reason", " ", "--http", "1"), "--reason: expected text"),
-    (("resume", "--http", "1", "--reason", "x"), "no guard answers on port 1"),
-    (("status", "--source", "raw"), "name the guard's --group, or its --sink"),
-    (("status", "--source", "ra w", "--group", "g"), "is no name of a topic"),
-    (("status", "--source", "raw", "--group", "g"), "no broker is named"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("resume", "--reason", "x"), "give either --http"),
+        (("resume", "--reason", " ", "--http", "1"), "--reason: expected text"),
+        (("resume", "--http", "1", "--reason", "x"), "no guard answers on port 1"),
+        (("status", "--source", "raw"), "name the guard's --group, or its --sink"),
+        (("status", "--source", "ra w", "--group", "g"), "is no name of a topic"),
+        (("status", "--source", "raw", "--group", "g"), "no broker is named"),
+    ],
+)
 def test_status_and_resume_say_what_is_missing(arguments: tuple[str, ...], said: str, capsys: Any) -> None:
     assert cli.main(["guard", *arguments]) == 2
     assert said in capsys.readouterr().err

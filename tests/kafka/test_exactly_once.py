@@ -42,9 +42,19 @@ class World:
 
     def guard(self, consumer: MemoryConsumer | None = None, **options: Any) -> ExactlyOnce:
         transactions = Transactions(self.coordinator.producer, call_timeout=options.pop("call_timeout", 5.0))
-        return ExactlyOnce(consumer or self.consumer(), CONTRACT, transactions, **{
-            "sink": SINK, "dead_letter_topic": DEAD, "stop_at_end": True, "backoff": (0.001, 0.01), "grace": 0.5,
-            **options})
+        return ExactlyOnce(
+            consumer or self.consumer(),
+            CONTRACT,
+            transactions,
+            **{
+                "sink": SINK,
+                "dead_letter_topic": DEAD,
+                "stop_at_end": True,
+                "backoff": (0.001, 0.01),
+                "grace": 0.5,
+                **options,
+            },
+        )
 
     def run(self, guard: ExactlyOnce | None = None, **options: Any) -> ExactlyOnce:
         guard = guard or self.guard(**options)
@@ -78,8 +88,7 @@ def test_good_records_dead_letters_and_offsets_are_one_transaction() -> None:
     guard = world.run()
     check_all_once(world, 10)
     assert world.committed() == 10
-    assert world.coordinator.events == [
-        "init", "begin", *["send"] * 10, "offsets", "commit", "committed"]
+    assert world.coordinator.events == ["init", "begin", *["send"] * 10, "offsets", "commit", "committed"]
     stats = guard.stats
     assert (stats.consumed, stats.judged, stats.delivered, stats.dead_lettered, stats.open) == (10, 10, 8, 2, 0)
     assert stats.by_rule == {"wire.malformed": 2}
@@ -201,8 +210,10 @@ def test_two_members_share_the_work() -> None:
     other_world = World()
     other_world.log, other_world.coordinator = world.log, Coordinator(world.log)
     first, second = world.guard(max_records=3), other_world.guard(max_records=3)
-    threads = [threading.Thread(target=world.run, args=(first,)), threading.Thread(target=other_world.run,
-                                                                                args=(second,))]
+    threads = [
+        threading.Thread(target=world.run, args=(first,)),
+        threading.Thread(target=other_world.run, args=(second,)),
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -277,11 +288,16 @@ def test_missing_rights_at_the_start() -> None:
         world.run()
 
 
-@pytest.mark.parametrize("error", [
-    errors.InvalidProducerEpochError(), errors.ProducerFencedError(), errors.FencedInstanceIdError(),
-    errors.IllegalStateError("Cannot call send in state FATAL_ERROR"),
-    errors.KafkaError("previous", errors.ProducerFencedError()),
-])
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.InvalidProducerEpochError(),
+        errors.ProducerFencedError(),
+        errors.FencedInstanceIdError(),
+        errors.IllegalStateError("Cannot call send in state FATAL_ERROR"),
+        errors.KafkaError("previous", errors.ProducerFencedError()),
+    ],
+)
 def test_being_fenced_ends_a_process_whose_id_is_its_own(error: Exception) -> None:
     world = World(records=mixed(3))
     world.coordinator.faults["offsets"] = [error]
@@ -301,13 +317,16 @@ def test_no_committed_offset_is_a_gap_where_it_was_said_so() -> None:
     assert not world.log.records(SINK)
 
 
-@pytest.mark.parametrize(("config", "said"), [
-    ({"isolation_level": "read_uncommitted"}, "isolation_level"),
-    ({"enable_auto_commit": True}, "enable_auto_commit"),
-    ({"auto_offset_reset": "latest"}, "auto_offset_reset"),
-    ({"group_id": None}, "group_id"),
-    ({"value_deserializer": str}, "value_deserializer"),
-])
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [
+        ({"isolation_level": "read_uncommitted"}, "isolation_level"),
+        ({"enable_auto_commit": True}, "enable_auto_commit"),
+        ({"auto_offset_reset": "latest"}, "auto_offset_reset"),
+        ({"group_id": None}, "group_id"),
+        ({"value_deserializer": str}, "value_deserializer"),
+    ],
+)
 def test_the_consumer_is_checked(config: dict[str, Any], said: str) -> None:
     world = World()
     with pytest.raises(GuardError, match=said):
@@ -365,13 +384,26 @@ class Flow:
         producer.close()
         self.config = folder / "client.toml"
         self.config.write_text(
-            "session_timeout_ms = 3000\nheartbeat_interval_ms = 500\nmax_partition_fetch_bytes = 30000\n")
+            "session_timeout_ms = 3000\nheartbeat_interval_ms = 500\nmax_partition_fetch_bytes = 30000\n"
+        )
         self.processes: list[subprocess.Popen[str]] = []
 
     def start(self, *more: str) -> subprocess.Popen[str]:
         process = guard_process(
-            self.broker, self.source, self.sink, self.dead, "--exactly-once", "--group", self.group, "--exit-at-end",
-            "--client-config", str(self.config), "--format", "json", *more)
+            self.broker,
+            self.source,
+            self.sink,
+            self.dead,
+            "--exactly-once",
+            "--group",
+            self.group,
+            "--exit-at-end",
+            "--client-config",
+            str(self.config),
+            "--format",
+            "json",
+            *more,
+        )
         self.processes.append(process)
         return process
 
@@ -380,6 +412,7 @@ class Flow:
 
     def wait_for(self, committed: int) -> None:
         """Wait until so many records are committed, while the process started last is there."""
+
         def enough() -> bool:
             process = self.processes[-1]
             assert process.poll() is None, process.communicate()
@@ -389,14 +422,19 @@ class Flow:
 
     def numbers(self, topic: str, level: str = "read_committed") -> list[tuple[int, int]]:
         """Partition and number of each record."""
-        return [(record.partition, int(dict(record.headers)["n"]))
-                for record in self.broker.read(topic, isolation_level=level)]
+        return [
+            (record.partition, int(dict(record.headers)["n"]))
+            for record in self.broker.read(topic, isolation_level=level)
+        ]
 
     def check(self) -> None:
         """A reader of committed records sees each good record and each dead letter once, in order."""
         # Nothing above a transaction that is open is shown, and one whose process was killed is open for a while yet.
-        wait_until(lambda: all(self.broker.ends(topic, "read_committed") == self.broker.ends(topic)
-                               for topic in (self.sink, self.dead)))
+        wait_until(
+            lambda: all(
+                self.broker.ends(topic, "read_committed") == self.broker.ends(topic) for topic in (self.sink, self.dead)
+            )
+        )
         sink = self.numbers(self.sink)
         for partition in range(4):
             numbers = [number for where, number in sink if where == partition]
@@ -498,11 +536,15 @@ def test_what_it_costs(broker: Broker, tmp_path: Path, record_property: Callable
     flow = Flow(broker, tmp_path, 6_000)
     empty = broker.topic("raw", 4)
     seconds: dict[str, float] = {}
-    for name, source, more in (("start", empty, ()), ("at least once", flow.source, ()),
-                               ("exactly once", flow.source, ("--exactly-once",))):
+    for name, source, more in (
+        ("start", empty, ()),
+        ("at least once", flow.source, ()),
+        ("exactly once", flow.source, ("--exactly-once",)),
+    ):
         started = time.monotonic()
         process = guard_process(
-            broker, source, flow.sink, flow.dead, "--exit-at-end", "--group", f"{name[:2]}-{source}", *more)
+            broker, source, flow.sink, flow.dead, "--exit-at-end", "--group", f"{name[:2]}-{source}", *more
+        )
         _, err = process.communicate(timeout=60)
         assert process.returncode == 0, err
         seconds[name] = time.monotonic() - started

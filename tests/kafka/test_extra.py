@@ -11,4 +11,5 @@ def test_the_missing_extra_is_named() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1].endswith(
-        'MissingExtra: protocontract.kafka needs kafka-python: pip install "protocontract[kafka]"')
+        'MissingExtra: protocontract.kafka needs kafka-python: pip install "protocontract[kafka]"'
+    )

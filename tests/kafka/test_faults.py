@@ -401,8 +401,14 @@ def test_a_gap_is_reported_when_none_is_allowed() -> None:
     assert committed(log) == 10
 
 
-@pytest.mark.parametrize("error", [errors.CorruptRecordError(), errors.UnsupportedCodecError(), UnicodeDecodeError(
-    "utf-8", b"secret\xff", 6, 7, "invalid start byte")])
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.CorruptRecordError(),
+        errors.UnsupportedCodecError(),
+        UnicodeDecodeError("utf-8", b"secret\xff", 6, 7, "invalid start byte"),
+    ],
+)
 def test_what_cannot_be_decoded_stops_the_guard_once(error: BaseException, caplog: Any) -> None:
     log = new_log()
     log.append(TOPIC, good(1))

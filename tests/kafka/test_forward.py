@@ -44,7 +44,9 @@ def test_unchanged_values_pass_byte_for_byte() -> None:
     first, tombstone = log.records(SINK)
     assert (first.key, first.value, first.timestamp) == (b"k", odd, 1_700_000_000_000)
     assert list(first.headers) == [
-        ("a", b"\xff"), ("b", b""), ("protocontract.null_headers", b"1"),
+        ("a", b"\xff"),
+        ("b", b""),
+        ("protocontract.null_headers", b"1"),
         ("protocontract.normalized", CONTRACT.fingerprint.encode()),
     ]
     assert (tombstone.key, tombstone.value, list(tombstone.headers)) == (b"gone", None, [])

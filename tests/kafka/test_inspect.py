@@ -64,8 +64,13 @@ def test_why_and_with_which_values(run: Run, capsys: Any) -> None:
         assert (letter["attempt"], letter["replays"]) == (1, 0)
         assert letter["timestamp"] == "1970-01-01T00:00:01.000Z"
     (finding,) = letters["ambiguous"]["findings"]
-    assert finding == {"rule_id": "money.ambiguous", "code": "0xb93db785", "field_path": "amount", "value": "1.234",
-                       "redacted": False}
+    assert finding == {
+        "rule_id": "money.ambiguous",
+        "code": "0xb93db785",
+        "field_path": "amount",
+        "value": "1.234",
+        "redacted": False,
+    }
     (finding,) = letters["account"]["findings"]
     assert (finding["field_path"], finding["value"], finding["redacted"]) == ("account", None, True)
     assert report["by_rule"]["money.ambiguous"] == 1
@@ -120,8 +125,10 @@ def test_a_name_in_a_header_imports_nothing(run: Run, capsys: Any, monkeypatch: 
     log = new_log()
     log.append(TOPIC, GARBAGE)
     drain(new_guard(log))
-    headers = [(name, b"os:environ" if name == "protocontract.contract" else value)
-               for name, value in log.records(DEAD)[0].headers]
+    headers = [
+        (name, b"os:environ" if name == "protocontract.contract" else value)
+        for name, value in log.records(DEAD)[0].headers
+    ]
     log.append(DEAD, GARBAGE, None, headers)
 
     def refuse(name: str, **_: Any) -> Any:
@@ -139,9 +146,18 @@ def test_foreign_letters_reasons_and_odd_headers(run: Run, capsys: Any, monkeypa
         for record in guard:
             record.reject("no such account\x1b[2J")
     log.append(DEAD, b"x", headers=[("h", b"y")])
-    log.append(DEAD, b"x", headers=[("protocontract.topic", b"t\x1b"), ("protocontract.partition", b"one"),
-                                    ("protocontract.contract", b"\xff\x1b"), ("protocontract.rule_ids", b"a,b,c"),
-                                    ("protocontract.error_codes", b"0x1,zzz"), ("protocontract.attempt", b"-3")])
+    log.append(
+        DEAD,
+        b"x",
+        headers=[
+            ("protocontract.topic", b"t\x1b"),
+            ("protocontract.partition", b"one"),
+            ("protocontract.contract", b"\xff\x1b"),
+            ("protocontract.rule_ids", b"a,b,c"),
+            ("protocontract.error_codes", b"0x1,zzz"),
+            ("protocontract.attempt", b"-3"),
+        ],
+    )
     assert run(log) == 0
     said = capsys.readouterr()
     assert "reason: no such account" in said.out
@@ -211,10 +227,18 @@ def test_reports_of_nothing() -> None:
     assert Reviewer().missing == {}
 
 
-@pytest.mark.parametrize(("text", "code"), [
-    ("0xb93db785", 0xB93DB785), ("0XB93DB785", 0xB93DB785), ("12", 12), ("b93db785", None), ("-1", None),
-    ("4294967296", None), ("", None),
-])
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("0xb93db785", 0xB93DB785),
+        ("0XB93DB785", 0xB93DB785),
+        ("12", 12),
+        ("b93db785", None),
+        ("-1", None),
+        ("4294967296", None),
+        ("", None),
+    ],
+)
 def test_codes(text: str, code: int | None) -> None:
     assert parsed_code(text) == code
 
@@ -231,8 +255,17 @@ def test_on_a_real_broker(broker: Broker, group: str, capsys: Any) -> None:
     producer.close()
     with Guard(broker.consumer(source, group), transaction(), dead_letter_topic=dead, stop_at_end=True) as guard:
         assert list(guard) == []
-    command = ["dead-letter", "inspect", dead, "--bootstrap-servers", broker.servers, "--proto-path", str(PROTOS),
-               "--format", "json"]
+    command = [
+        "dead-letter",
+        "inspect",
+        dead,
+        "--bootstrap-servers",
+        broker.servers,
+        "--proto-path",
+        str(PROTOS),
+        "--format",
+        "json",
+    ]
     assert cli.main([*command, "--last", "30"]) == 0
     assert len(json.loads(capsys.readouterr().out)["letters"]) == 30
     assert cli.main([*command, "--all", "--rule", "money.ambiguous"]) == 0

@@ -47,7 +47,8 @@ class Runs:
         self.consumer = log.consumer(TOPIC)
         self.breaches: list[Breach] = []
         self.guard: Guard[Any] = new_guard(
-            log, self.consumer, stop_at_end=False, on_breach=self.breaches.append, **options)
+            log, self.consumer, stop_at_end=False, on_breach=self.breaches.append, **options
+        )
         self.seen: list[tuple[int, int]] = []
 
     def until_idle(self, idle: Callable[[], object] | None = None, polls: int = 3) -> None:
@@ -96,7 +97,9 @@ def test_a_missed_level_is_told_once_and_again_when_it_is_kept(caplog: pytest.Lo
         runs.until_idle()
     turns = levels_log(caplog)
     assert [(turn["level"], turn["state"], turn["halts"]) for turn in turns] == [
-        ("compliance", "missed", False), ("compliance", "kept", False)]
+        ("compliance", "missed", False),
+        ("compliance", "kept", False),
+    ]
     # Told with the eleventh record: the second bad one, when 9 of 11 are good and the tenth left 9 of 10.
     assert (turns[0]["records"], turns[0]["promised"]) == (11, 0.9)
     assert len(runs.seen) == 29
@@ -116,7 +119,9 @@ def test_levels_are_seen_while_the_guard_runs() -> None:
         runs.until_idle()
         (verdicts,) = runs.guard.levels.values()
     assert [(verdict.level, verdict.state, verdict.measured) for verdict in verdicts] == [
-        ("compliance", "kept", 0.75), ("error_rate", "kept", 0.25)]
+        ("compliance", "kept", 0.75),
+        ("error_rate", "kept", 0.25),
+    ]
 
 
 def test_latency_counts_from_the_records_timestamp_where_no_field_is_named() -> None:
@@ -444,14 +449,17 @@ def test_k75_a_restart_does_not_close_the_breaker() -> None:
     assert committed(log) == 19
 
 
-@pytest.mark.parametrize(("limits", "said"), [
-    ({}, "give a ratio"),
-    ({"ratio": 0}, "ratio must be"),
-    ({"ratio": 1.1}, "ratio must be"),
-    ({"consecutive": 0}, "consecutive must be"),
-    ({"ratio": 0.5, "records": 2.5}, "records must be"),
-    ({"ratios": 0.5}, "got ratios"),
-])
+@pytest.mark.parametrize(
+    ("limits", "said"),
+    [
+        ({}, "give a ratio"),
+        ({"ratio": 0}, "ratio must be"),
+        ({"ratio": 1.1}, "ratio must be"),
+        ({"consecutive": 0}, "consecutive must be"),
+        ({"ratio": 0.5, "records": 2.5}, "records must be"),
+        ({"ratios": 0.5}, "got ratios"),
+    ],
+)
 def test_a_breaker_without_sense_is_refused(limits: dict[str, Any], said: str) -> None:
     with pytest.raises(GuardError, match=said):
         new_guard(new_log(), breaker=limits)
@@ -482,16 +490,34 @@ def test_a_halt_survives_a_restart_of_the_process(broker: Any, group: str, capsy
     producer.close()
     where = ["--bootstrap-servers", broker.servers]
     named = [*where, "--source", source, "--group", group]
-    command = ["guard", *named, "--contract", FINANCE, "--proto-path", str(PROTOS), "--sink", sink,
-               "--dead-letter", dead, "--allow-retention", "--breaker-consecutive", "3"]
+    command = [
+        "guard",
+        *named,
+        "--contract",
+        FINANCE,
+        "--proto-path",
+        str(PROTOS),
+        "--sink",
+        sink,
+        "--dead-letter",
+        dead,
+        "--allow-retention",
+        "--breaker-consecutive",
+        "3",
+    ]
 
     def here(*arguments: str) -> tuple[int, str]:
         code = cli.main(["guard", *arguments])
         return code, "".join(capsys.readouterr())
 
     def process_of(*arguments: str) -> tuple[int, str]:
-        done = subprocess.run([sys.executable, "-m", "protocontract.cli", *arguments], capture_output=True, text=True,
-                              timeout=60, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "protocontract.cli", *arguments],
+            capture_output=True,
+            text=True,
+            timeout=60,
+            check=False,
+        )
         return done.returncode, done.stdout + done.stderr
 
     code, said = process_of(*command, "--halt", "exit")
@@ -502,8 +528,11 @@ def test_a_halt_survives_a_restart_of_the_process(broker: Any, group: str, capsy
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = str(free.getsockname()[1])
-    process = subprocess.Popen([sys.executable, "-m", "protocontract.cli", *command, "--http", port],
-                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "protocontract.cli", *command, "--http", port],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
     try:
         deadline = time.monotonic() + 20
         while (found := _get(port, "/readyz")) != 503 or "halted" not in _get_text(port, "/readyz"):

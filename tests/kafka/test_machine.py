@@ -17,8 +17,12 @@ from tests.kafka.support import DEAD, GARBAGE, TOPIC, dead_headers, good, new_gu
 PARTITIONS = 3
 
 FAULTS = (
-    SendFault("raise"), SendFault("fail"), SendFault("lost_answer"), SendFault("hold"),
-    SendFault("fail", errors.InvalidTimestampError()), SendFault("raise", errors.KafkaConnectionError("x")),
+    SendFault("raise"),
+    SendFault("fail"),
+    SendFault("lost_answer"),
+    SendFault("hold"),
+    SendFault("fail", errors.InvalidTimestampError()),
+    SendFault("raise", errors.KafkaConnectionError("x")),
 )
 
 
@@ -27,8 +31,15 @@ class Member:
 
     def __init__(self, machine: GuardMachine) -> None:
         self.consumer: MemoryConsumer = machine.log.consumer(TOPIC)
-        self.guard: Guard[Any] = new_guard(machine.log, self.consumer, stop_at_end=False, commit_every=0.0,
-                                           backoff=(0.0, 0.0), grace=0.2, max_pending=5)
+        self.guard: Guard[Any] = new_guard(
+            machine.log,
+            self.consumer,
+            stop_at_end=False,
+            commit_every=0.0,
+            backoff=(0.0, 0.0),
+            grace=0.2,
+            max_pending=5,
+        )
         self.guard.start()
         self.records: Iterator[Any] = iter(())
         self.idle = False
@@ -173,7 +184,8 @@ class GuardMachine(RuleBasedStateMachine):
             for counts in member.guard.stats.partitions.values():
                 assert counts.open >= 0
                 assert counts.consumed == (
-                    counts.delivered + counts.dead_lettered + counts.tombstones + counts.skipped + counts.open)
+                    counts.delivered + counts.dead_lettered + counts.tombstones + counts.skipped + counts.open
+                )
 
     def teardown(self) -> None:
         if not hasattr(self, "log"):
@@ -206,6 +218,8 @@ class GuardMachine(RuleBasedStateMachine):
 
 TestGuardMachine = GuardMachine.TestCase
 TestGuardMachine.settings = settings(
-    max_examples=60, stateful_step_count=40, deadline=None,
+    max_examples=60,
+    stateful_step_count=40,
+    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )

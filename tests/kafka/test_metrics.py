@@ -70,8 +70,11 @@ def test_every_metric_and_header_is_documented() -> None:
     names = {f"{family.name}_total" if family.type == "counter" else family.name for family in families}
     assert listed == names | {"data_contract_lag_records"}
     headers = page.partition("## Headers of dead letters")[2]
-    written = {f"protocontract.{name}" for row in re.findall(r"^\| (`.*?) \| ", headers, re.MULTILINE)
-               for name in re.findall(r"`([a-z0-9_]+)`", row)}
+    written = {
+        f"protocontract.{name}"
+        for row in re.findall(r"^\| (`.*?) \| ", headers, re.MULTILINE)
+        for name in re.findall(r"`([a-z0-9_]+)`", row)
+    }
     assert written == DEAD_LETTER_HEADERS
 
 
@@ -112,7 +115,8 @@ def test_the_missing_extra_is_named() -> None:
     code = "import sys; sys.modules['prometheus_client'] = None; import protocontract.metrics"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stderr.splitlines()[-1].endswith(
-        'MissingExtra: protocontract.metrics needs prometheus-client: pip install "protocontract[metrics]"')
+        'MissingExtra: protocontract.metrics needs prometheus-client: pip install "protocontract[metrics]"'
+    )
 
 
 # -- probes
@@ -131,9 +135,11 @@ def halted() -> Iterator[tuple[Any, Health]]:
 
 
 def ask(health: Health, path: str, **headers: str) -> tuple[int, str]:
-    request = urllib.request.Request(f"http://127.0.0.1:{health.port}{path}",
-                                     method="POST" if path == "/resume" else "GET",
-                                     headers={name.replace("_", "-"): value for name, value in headers.items()})
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{health.port}{path}",
+        method="POST" if path == "/resume" else "GET",
+        headers={name.replace("_", "-"): value for name, value in headers.items()},
+    )
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(request, timeout=5) as answer:

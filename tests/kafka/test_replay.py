@@ -46,19 +46,35 @@ def log_with(values: Sequence[bytes], partitions: int = 1, **options: Any) -> Me
     log = new_log(partitions)
     log.create_topic(RETRY)
     for number, value in enumerate(values):
-        log.append(TOPIC, value, key=b"k%d" % number, headers=[("n", b"%d" % number), ("null", None)],
-                   partition=number % partitions, timestamp_ms=1_000 + number)
+        log.append(
+            TOPIC,
+            value,
+            key=b"k%d" % number,
+            headers=[("n", b"%d" % number), ("null", None)],
+            partition=number % partitions,
+            timestamp_ms=1_000 + number,
+        )
     drain(new_guard(log, **options))
     return log
 
 
-def replay(log: MemoryLog, state: Path, *, target: str | None = RETRY, plan: str = "p", max_replays: int = 3,
-           selection: Selection | None = None, target_group: str | None = None, **options: Any) -> Report:
+def replay(
+    log: MemoryLog,
+    state: Path,
+    *,
+    target: str | None = RETRY,
+    plan: str = "p",
+    max_replays: int = 3,
+    selection: Selection | None = None,
+    target_group: str | None = None,
+    **options: Any,
+) -> Report:
     """One run, as the command does it."""
     consumer = log.consumer(group_id=DEAD_GROUP)
     history = ReplayLog(state, DEAD)
-    found = history.find(plan) or Plan(plan, DEAD, target, selection or Selection(), max_replays, target_group,
-                                       extent(consumer, DEAD).ends)
+    found = history.find(plan) or Plan(
+        plan, DEAD, target, selection or Selection(), max_replays, target_group, extent(consumer, DEAD).ends
+    )
     return Replay(consumer, log.producer, history, found, pauses=(0.0, 0.0), **options).run()
 
 
@@ -75,13 +91,21 @@ def test_records_go_again_as_they_were(tmp_path: Path) -> None:
     assert [(record.key, record.value) for record in sent] == [(b"k1", BAD), (b"k2", GARBAGE), (b"k3", b"\xff")]
     headers = dead_headers(sent[0])
     assert [pair for pair in sent[0].headers if not pair[0].startswith("protocontract.")] == [
-        ("n", b"1"), ("null", b"")]
+        ("n", b"1"),
+        ("null", b""),
+    ]
     assert headers == {
-        "protocontract.topic": TOPIC.encode(), "protocontract.partition": b"0", "protocontract.offset": b"1",
-        "protocontract.timestamp": b"1001", "protocontract.timestamp_type": b"CreateTime",
-        "protocontract.attempt": b"1", "protocontract.first_group": b"group",
+        "protocontract.topic": TOPIC.encode(),
+        "protocontract.partition": b"0",
+        "protocontract.offset": b"1",
+        "protocontract.timestamp": b"1001",
+        "protocontract.timestamp_type": b"CreateTime",
+        "protocontract.attempt": b"1",
+        "protocontract.first_group": b"group",
         "protocontract.first_failed_at": headers["protocontract.first_failed_at"],
-        "protocontract.replays": b"1", "protocontract.replayed": b"true", "protocontract.replay_plan": b"p",
+        "protocontract.replays": b"1",
+        "protocontract.replayed": b"true",
+        "protocontract.replay_plan": b"p",
         "protocontract.null_headers": b"1",
     }
     # The present: retention would take old timestamps at once.
@@ -145,8 +169,15 @@ def test_what_cannot_be_had_from_its_letter_stays_parked(tmp_path: Path) -> None
     drain(new_guard(log, tombstones="reject"))
     raw = log.records(DEAD)[-1]
     letter = truncated(replay_letter(raw), 3)
-    log.append(DEAD, letter.value, raw.key, [(name, value.replace(b"2", b"9") if name == "protocontract.offset" else
-                                              value) for name, value in letter.headers])
+    log.append(
+        DEAD,
+        letter.value,
+        raw.key,
+        [
+            (name, value.replace(b"2", b"9") if name == "protocontract.offset" else value)
+            for name, value in letter.headers
+        ],
+    )
     log.append(DEAD, b"who knows", headers=[("h", b"x")])
     report = replay(log, tmp_path)
     assert dict(report.parked) == {"null": 1, "truncated": 1, "foreign": 1}
@@ -366,15 +397,13 @@ def test_the_report_and_the_exit_code(run: Any, capsys: Any) -> None:
     log = log_with([BAD, GARBAGE, BAD, GARBAGE])
     assert run(log, "--rule", "wire.malformed", "--dry-run") == 0
     assert capsys.readouterr().out == (
-        "payments.dead · dry run\n"
-        "  would be replayed  2   wire.malformed 2\n"
-        "  not selected       2\n")
+        "payments.dead · dry run\n  would be replayed  2   wire.malformed 2\n  not selected       2\n"
+    )
     assert run(log, "--rule", "wire.malformed", "--to", RETRY, "--plan", "fix-7") == 0
     said = capsys.readouterr()
     assert said.out == (
-        "payments.dead -> payments.retry · plan fix-7\n"
-        "  replayed      2   wire.malformed 2\n"
-        "  not selected  2\n")
+        "payments.dead -> payments.retry · plan fix-7\n  replayed      2   wire.malformed 2\n  not selected  2\n"
+    )
     assert said.err == "beginning plan fix-7; resume it with --plan fix-7\n"
     assert run(log, "--plan", "fix-7") == 0
     assert "replayed before  2" in capsys.readouterr().out
@@ -445,8 +474,9 @@ def test_on_a_real_broker(broker: Broker, group: str, tmp_path: Path, capsys: An
     assert cli.main([*run, "--to-source"]) == 0
     assert sum(broker.ends(source).values()) == 400
     # For the group that reads the source, though it was another one that rejected them last.
-    assert {dead_headers(record)["protocontract.target_group"] for record in broker.read(source)
-            if dead_headers(record)} == {group.encode()}
+    assert {
+        dead_headers(record)["protocontract.target_group"] for record in broker.read(source) if dead_headers(record)
+    } == {group.encode()}
     guard(source, group)
     assert len(broker.read(dead)) == 400
 
@@ -461,8 +491,25 @@ def test_killed_and_resumed(broker: Broker, group: str, tmp_path: Path) -> None:
     for letter in log.records(DEAD):
         producer.send(dead, letter.value, key=letter.key, headers=list(letter.headers))
     producer.close()
-    command = [sys.executable, "-W", "ignore", "-m", "protocontract.cli", "replay", dead, "--to", retry, "--plan", "p",
-               "--bootstrap-servers", broker.servers, "--state", str(tmp_path), "--format", "json"]
+    command = [
+        sys.executable,
+        "-W",
+        "ignore",
+        "-m",
+        "protocontract.cli",
+        "replay",
+        dead,
+        "--to",
+        retry,
+        "--plan",
+        "p",
+        "--bootstrap-servers",
+        broker.servers,
+        "--state",
+        str(tmp_path),
+        "--format",
+        "json",
+    ]
     noted = tmp_path / dead / "p.jsonl"
 
     def until(lines: int) -> None:

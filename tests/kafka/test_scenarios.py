@@ -33,8 +33,12 @@ from tests.kafka.support import (
     stopped,
 )
 
-CASES = {case["id"]: case for case in json.loads(
-    (Path(__file__).parents[1] / "cases" / "kafka.json").read_text(encoding="utf-8"))["scenarios"]}
+CASES = {
+    case["id"]: case
+    for case in json.loads((Path(__file__).parents[1] / "cases" / "kafka.json").read_text(encoding="utf-8"))[
+        "scenarios"
+    ]
+}
 
 LATER = {
     "K16": "schema ids are not looked up before the registry's client is there; a frame's id is not judged",
@@ -42,11 +46,15 @@ LATER = {
     "K59": "needs a cluster of several brokers",
 }
 #: Run against the real broker, in test_broker.py, with the replay command, in test_replay.py, or in test_levels.py.
-ELSEWHERE = {"K54": "test_transaction_markers_leave_no_lag", "K68": "test_the_process_ends_well_on_sigterm",
-             "K75": "test_k75_a_restart_does_not_close_the_breaker",
-             "K77": "test_k77_the_breaker_is_its_partitions_own",
-             "K80": "test_k80_the_clock_of_latency_is_told", "K82": "test_k82_delays_are_told_apart",
-             "K86": "test_k86_a_record_is_not_replayed_for_ever"}
+ELSEWHERE = {
+    "K54": "test_transaction_markers_leave_no_lag",
+    "K68": "test_the_process_ends_well_on_sigterm",
+    "K75": "test_k75_a_restart_does_not_close_the_breaker",
+    "K77": "test_k77_the_breaker_is_its_partitions_own",
+    "K80": "test_k80_the_clock_of_latency_is_told",
+    "K82": "test_k82_delays_are_told_apart",
+    "K86": "test_k86_a_record_is_not_replayed_for_ever",
+}
 
 
 @pytest.mark.parametrize("name", sorted(CASES))

@@ -50,9 +50,11 @@ def make(random: random.Random, kind: str | None) -> Made:
     cents = random.randrange(1, 10_000_000)
     amount = f"{cents / 100:.2f}"
     fields = {
-        "id": identity, "amount": random.choice((amount, f"¥{cents / 100:,.2f}", f"CNY {amount}")),
+        "id": identity,
+        "amount": random.choice((amount, f"¥{cents / 100:,.2f}", f"CNY {amount}")),
         "booked_at": f"2026-0{random.randrange(1, 10)}-1{random.randrange(10)} 08:30:0{random.randrange(10)}",
-        "account": "".join(random.choices("0123456789", k=19)), "kind": 1,
+        "account": "".join(random.choices("0123456789", k=19)),
+        "kind": 1,
     }
     key = identity
     match kind:
@@ -82,5 +84,7 @@ def stream(count: int, seed: int = 7, share: float = 0.05) -> list[Made]:
     """``count`` records, every 1/share-th of them bad, the kinds in turn."""
     source = random.Random(seed)
     every = round(1 / share)
-    return [make(source, EIGHT[(number // every) % len(EIGHT)] if number % every == every // 2 else None)
-            for number in range(count)]
+    return [
+        make(source, EIGHT[(number // every) % len(EIGHT)] if number % every == every // 2 else None)
+        for number in range(count)
+    ]

@@ -11,10 +11,17 @@ def main(servers: str, topic: str, dead: str, group: str, notes: str) -> None:
     from protocontract.kafka import Guard, client
     from tests.kafka.transactions import transaction
 
-    consumer = client.new_consumer(topic, {
-        "group_id": group, "bootstrap_servers": servers, "enable_auto_commit": False,
-        "auto_offset_reset": "earliest", "session_timeout_ms": 6_000, "heartbeat_interval_ms": 1_000,
-    })
+    consumer = client.new_consumer(
+        topic,
+        {
+            "group_id": group,
+            "bootstrap_servers": servers,
+            "enable_auto_commit": False,
+            "auto_offset_reset": "earliest",
+            "session_timeout_ms": 6_000,
+            "heartbeat_interval_ms": 1_000,
+        },
+    )
     guard = Guard(consumer, transaction(), dead_letter_topic=dead, stop_at_end=True, commit_every=0.2)
     out = os.open(notes, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     with guard:

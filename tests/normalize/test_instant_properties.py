@@ -13,20 +13,83 @@ from protocontract.violations import Refusal
 from tests.examples import examples
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-ZONES = ("UTC", "Asia/Shanghai", "America/New_York", "Europe/London", "Australia/Lord_Howe", "Pacific/Apia",
-         "Antarctica/Troll", "America/Nuuk", "Africa/Casablanca", "Europe/Dublin", "Asia/Kathmandu", "America/Havana")
-PIECES = ("2024", "03", "1", "29", "12", "60", "24", "0", "-", "/", ".", ":", "T", "Z", " ", "+08:00", "-", "−",
-          "年", "月", "日", "上午", "晚", "点", "分", "PM", "Fri", ",", "Mar", "GMT", "[Asia/Shanghai]", "(x)",
-          "\u3000", "３", "：", "星期五",
-          "\u200b", "\ud800", "CST", "1709253000", ".5", "民國", "[", "(", "UTC+8", "\x1f", "١")
+ZONES = (
+    "UTC",
+    "Asia/Shanghai",
+    "America/New_York",
+    "Europe/London",
+    "Australia/Lord_Howe",
+    "Pacific/Apia",
+    "Antarctica/Troll",
+    "America/Nuuk",
+    "Africa/Casablanca",
+    "Europe/Dublin",
+    "Asia/Kathmandu",
+    "America/Havana",
+)
+PIECES = (
+    "2024",
+    "03",
+    "1",
+    "29",
+    "12",
+    "60",
+    "24",
+    "0",
+    "-",
+    "/",
+    ".",
+    ":",
+    "T",
+    "Z",
+    " ",
+    "+08:00",
+    "-",
+    "−",
+    "年",
+    "月",
+    "日",
+    "上午",
+    "晚",
+    "点",
+    "分",
+    "PM",
+    "Fri",
+    ",",
+    "Mar",
+    "GMT",
+    "[Asia/Shanghai]",
+    "(x)",
+    "\u3000",
+    "３",
+    "：",
+    "星期五",
+    "\u200b",
+    "\ud800",
+    "CST",
+    "1709253000",
+    ".5",
+    "民國",
+    "[",
+    "(",
+    "UTC+8",
+    "\x1f",
+    "١",
+)
 DIRT = st.lists(st.sampled_from(PIECES), max_size=14).map("".join) | st.text(max_size=40)
-OPTIONS = st.fixed_dictionaries({
-    "zone": st.none() | st.sampled_from(ZONES), "order": st.sampled_from((None, "DMY", "MDY")),
-    "epoch_unit": st.sampled_from((None, "s", "ms", "us", "ns")), "fold": st.sampled_from((None, "earlier", "later")),
-    "gap": st.sampled_from((None, "shift_forward")), "leap_second": st.sampled_from(("reject", "next_second")),
-    "hour24": st.sampled_from(("reject", "next_day")), "date_only": st.sampled_from(("reject", "start_of_day")),
-    "excess_fraction": st.sampled_from(("reject", "truncate")),
-})
+OPTIONS = st.fixed_dictionaries(
+    {
+        "zone": st.none() | st.sampled_from(ZONES),
+        "order": st.sampled_from((None, "DMY", "MDY")),
+        "epoch_unit": st.sampled_from((None, "s", "ms", "us", "ns")),
+        "fold": st.sampled_from((None, "earlier", "later")),
+        "gap": st.sampled_from((None, "shift_forward")),
+        "leap_second": st.sampled_from(("reject", "next_second")),
+        "hour24": st.sampled_from(("reject", "next_day")),
+        "date_only": st.sampled_from(("reject", "start_of_day")),
+        "excess_fraction": st.sampled_from(("reject", "truncate")),
+    }
+)
 
 
 @settings(max_examples=examples(1000), deadline=None, derandomize=True)
@@ -42,14 +105,19 @@ def test_no_text_crashes_and_twice_is_once(value: str, options: dict[str, Any]) 
 
 
 @settings(max_examples=examples(1000), deadline=None, derandomize=True)
-@given(st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9998, 1, 1)),  # noqa: DTZ001
-       st.integers(-1439, 1439), st.sampled_from("T "))
+@given(
+    st.datetimes(min_value=datetime(2, 1, 1), max_value=datetime(9998, 1, 1)),  # noqa: DTZ001
+    st.integers(-1439, 1439),
+    st.sampled_from("T "),
+)
 def test_datetime_agrees(naive: datetime, minutes: int, between: str) -> None:
     moment = naive.replace(tzinfo=timezone(timedelta(minutes=minutes)))
     result = instant.normalize(moment.isoformat(between)).value
     span = moment - EPOCH
-    assert instant.seconds_nanos(result) == (span // timedelta(seconds=1), span % timedelta(seconds=1) // timedelta(
-        microseconds=1) * 1000)
+    assert instant.seconds_nanos(result) == (
+        span // timedelta(seconds=1),
+        span % timedelta(seconds=1) // timedelta(microseconds=1) * 1000,
+    )
 
 
 @settings(max_examples=examples(1000), deadline=None, derandomize=True)
@@ -92,8 +160,11 @@ def test_all_written_forms_name_the_same_moment(second: int, minutes: int) -> No
 
 
 @settings(max_examples=examples(1000), deadline=None, derandomize=True)
-@given(st.integers(instant_zone.FIRST_SECOND, instant_zone.LAST_SECOND), st.integers(0, 999_999_999),
-       st.sampled_from(("s", "ms", "us", "ns")))
+@given(
+    st.integers(instant_zone.FIRST_SECOND, instant_zone.LAST_SECOND),
+    st.integers(0, 999_999_999),
+    st.sampled_from(("s", "ms", "us", "ns")),
+)
 def test_epochs_are_exact(seconds: int, nanos: int, unit: str) -> None:
     digits = {"s": 9, "ms": 6, "us": 3, "ns": 0}[unit]
     total = seconds * 10**9 + nanos

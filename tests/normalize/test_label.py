@@ -15,10 +15,18 @@ from tests.examples import examples
 SENTIMENT = {"NEGATIVE": ["neg", "0", "负面"], "POSITIVE": ["pos", "1", "正面", "Straße"]}
 
 
-@pytest.mark.parametrize(("value", "expected"), [
-    ("POSITIVE", "POSITIVE"), (" pos\u3000", "POSITIVE"), ("ＰＯＳ", "POSITIVE"), ("STRASSE", "POSITIVE"),
-    ("0", "NEGATIVE"), (0, "NEGATIVE"), ("负面", "NEGATIVE"),
-])
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("POSITIVE", "POSITIVE"),
+        (" pos\u3000", "POSITIVE"),
+        ("ＰＯＳ", "POSITIVE"),
+        ("STRASSE", "POSITIVE"),
+        ("0", "NEGATIVE"),
+        (0, "NEGATIVE"),
+        ("负面", "NEGATIVE"),
+    ],
+)
 def test_aliases(value: Any, expected: str) -> None:
     assert label.normalize(value, aliases=SENTIMENT).value == expected
 
@@ -38,19 +46,35 @@ def test_the_label_itself_is_the_same_object() -> None:
     assert label.normalize("pos", aliases=SENTIMENT).changes[0].after == "POSITIVE"
 
 
-@pytest.mark.parametrize(("value", "kept"), [
-    (0, True), (2, True), (-100, True), (3, False), (-1, False), (-101, False),
-])
+@pytest.mark.parametrize(
+    ("value", "kept"),
+    [
+        (0, True),
+        (2, True),
+        (-100, True),
+        (3, False),
+        (-1, False),
+        (-101, False),
+    ],
+)
 def test_class_numbers(value: int, kept: bool) -> None:
     result = label.normalizer(num_classes=3, ignore_index=-100)(value)
     assert (result == value) if kept else isinstance(result, Refusal)
 
 
-@pytest.mark.parametrize("options", [
-    {"aliases": {"A": ["x"], "B": ["Ｘ "]}}, {"aliases": {"A": ["b"], "B": []}}, {"aliases": {"A": [" "]}},
-    {"aliases": {"A": "abc"}}, {"num_classes": -1}, {"num_classes": True}, {"ignore_index": -100},
-    {"num_classes": 3, "ignore_index": 1 << 63},
-])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"aliases": {"A": ["x"], "B": ["Ｘ "]}},
+        {"aliases": {"A": ["b"], "B": []}},
+        {"aliases": {"A": [" "]}},
+        {"aliases": {"A": "abc"}},
+        {"num_classes": -1},
+        {"num_classes": True},
+        {"ignore_index": -100},
+        {"num_classes": 3, "ignore_index": 1 << 63},
+    ],
+)
 def test_wrong_options_are_option_errors(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError):
         label.normalizer(**options)

@@ -13,30 +13,38 @@ from protocontract.violations import Refusal
 def found(text: str, **options: Any) -> list[tuple[str, str]]:
     """Each amount as it stands, with its standard form or the rule id of its refusal."""
     return [
-        (text[amount.start : amount.end],
-         amount.result.rule_id if isinstance(amount.result, Refusal) else " ".join(reversed(amount.result)))
+        (
+            text[amount.start : amount.end],
+            amount.result.rule_id if isinstance(amount.result, Refusal) else " ".join(reversed(amount.result)),
+        )
         for amount in money.find(text, **options)
     ]
 
 
-@pytest.mark.parametrize(("text", "options", "expected"), [
-    ("利润 ¥1,000 和 ¥1000，共 1,000.00 元", {"default_currency": "CNY", "decimal": "."},
-     [("¥1,000", "CNY 1000.00"), ("¥1000", "CNY 1000.00"), ("1,000.00 元", "CNY 1000.00")]),
-    ("Paid US$5.50, then 10 apples (EUR 5.00).", {}, [("US$5.50", "USD 5.50"), ("EUR 5.00", "EUR 5.00")]),
-    ("a loss of -€3.20 today", {}, [("-€3.20", "EUR -3.20")]),
-    ("raised €5 million in 2024", {}, [("€5 million", "money.syntax")]),
-    ("raised 5 EUR million", {}, [("5 EUR million", "money.syntax")]),
-    ("from €10–€20 or 12-15 EUR", {}, [("€10–€20", "money.syntax"), ("15 EUR", "money.syntax")]),
-    ("about $5", {}, [("$5", "money.ambiguous")]),
-    ("1.234 € und 1.234,50 €", {}, [("1.234 €", "money.ambiguous"), ("1.234,50 €", "EUR 1234.50")]),
-    ("EUR 1234.50 und 1.234 €", {"locale": "de-DE"}, [("EUR 1234.50", "EUR 1234.50"), ("1.234 €", "EUR 1234.00")]),
-    ("奖金三百元。5元3角", {}, [("三百元", "CNY 300.00"), ("5元3角", "CNY 5.30")]),
-    # No amounts: words that only look like money, numbers without a mark, percentages, parts of words
-    ("Le 5 mai, all 5 try 6; version R2 and A5; 40% off; 一元二次方程; 5分钟", {}, []),
-    ("A5€ model", {}, []),
-    ("$5x", {"default_currency": "USD"}, []),
-    ("", {}, []),
-])
+@pytest.mark.parametrize(
+    ("text", "options", "expected"),
+    [
+        (
+            "利润 ¥1,000 和 ¥1000，共 1,000.00 元",
+            {"default_currency": "CNY", "decimal": "."},
+            [("¥1,000", "CNY 1000.00"), ("¥1000", "CNY 1000.00"), ("1,000.00 元", "CNY 1000.00")],
+        ),
+        ("Paid US$5.50, then 10 apples (EUR 5.00).", {}, [("US$5.50", "USD 5.50"), ("EUR 5.00", "EUR 5.00")]),
+        ("a loss of -€3.20 today", {}, [("-€3.20", "EUR -3.20")]),
+        ("raised €5 million in 2024", {}, [("€5 million", "money.syntax")]),
+        ("raised 5 EUR million", {}, [("5 EUR million", "money.syntax")]),
+        ("from €10–€20 or 12-15 EUR", {}, [("€10–€20", "money.syntax"), ("15 EUR", "money.syntax")]),
+        ("about $5", {}, [("$5", "money.ambiguous")]),
+        ("1.234 € und 1.234,50 €", {}, [("1.234 €", "money.ambiguous"), ("1.234,50 €", "EUR 1234.50")]),
+        ("EUR 1234.50 und 1.234 €", {"locale": "de-DE"}, [("EUR 1234.50", "EUR 1234.50"), ("1.234 €", "EUR 1234.00")]),
+        ("奖金三百元。5元3角", {}, [("三百元", "CNY 300.00"), ("5元3角", "CNY 5.30")]),
+        # No amounts: words that only look like money, numbers without a mark, percentages, parts of words
+        ("Le 5 mai, all 5 try 6; version R2 and A5; 40% off; 一元二次方程; 5分钟", {}, []),
+        ("A5€ model", {}, []),
+        ("$5x", {"default_currency": "USD"}, []),
+        ("", {}, []),
+    ],
+)
 def test_found(text: str, options: dict[str, Any], expected: list[tuple[str, str]]) -> None:
     assert found(text, **options) == expected
 
@@ -47,9 +55,15 @@ def test_long_texts_take_linear_time() -> None:
     assert len(amounts) == 4000
 
 
-@pytest.mark.parametrize("text", [
-    "€" + "9" * 5000, "一万" * 5000 + "元", "九" * 5000 + "元", "5" + ",000" * 2000 + " EUR",
-])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "€" + "9" * 5000,
+        "一万" * 5000 + "元",
+        "九" * 5000 + "元",
+        "5" + ",000" * 2000 + " EUR",
+    ],
+)
 def test_endless_numbers_are_no_amounts(text: str) -> None:
     assert all(isinstance(amount.result, Refusal) for amount in money.find(text))
 

@@ -21,22 +21,67 @@ from tests.examples import examples
 
 PROPERTY = settings(max_examples=examples(300), derandomize=True, deadline=None, database=None)
 
-_PIECES = st.sampled_from([
-    *MARKS, "EUR", "USD", "KWD", "JPY", "gbp", "DEM", "GBp", "1", "12", "123", "1234", "000", "5.00", "1,234",
-    "1.234,5", ".", ",", "'", " ", "\xa0", "\u202f", "-", "−", "–", "+", "(", ")", "%", "k", "K", "million", "e3",
-    *"万亿千百十一二两零点整约多负١٢٫٬१２．½²", "\u200e", "\u061c", "abc", "/kg", "–5", ",-", ".-", "minus", "\t",
-    "\x00", "\ud800",
-])
+_PIECES = st.sampled_from(
+    [
+        *MARKS,
+        "EUR",
+        "USD",
+        "KWD",
+        "JPY",
+        "gbp",
+        "DEM",
+        "GBp",
+        "1",
+        "12",
+        "123",
+        "1234",
+        "000",
+        "5.00",
+        "1,234",
+        "1.234,5",
+        ".",
+        ",",
+        "'",
+        " ",
+        "\xa0",
+        "\u202f",
+        "-",
+        "−",
+        "–",
+        "+",
+        "(",
+        ")",
+        "%",
+        "k",
+        "K",
+        "million",
+        "e3",
+        *"万亿千百十一二两零点整约多负١٢٫٬१２．½²",
+        "\u200e",
+        "\u061c",
+        "abc",
+        "/kg",
+        "–5",
+        ",-",
+        ".-",
+        "minus",
+        "\t",
+        "\x00",
+        "\ud800",
+    ]
+)
 TEXTS = st.one_of(st.text(max_size=30), st.lists(_PIECES, max_size=8).map("".join))
 LOCALES = ["de-DE", "en-US", "en-IN", "fr-FR", "zh-CN", "zh-TW", "ja-JP", "pt-BR", "sv-SE", "de-CH", "ar-EG", "he-IL"]
-OPTIONS = st.fixed_dictionaries({
-    "policy": st.sampled_from(["strict", "lenient"]),
-    "default_currency": st.sampled_from([None, "EUR", "CNY", "KWD", "JPY", "USD"]),
-    "allowed": st.sampled_from([None, ["EUR", "CNY", "KWD"]]),
-    "locale": st.sampled_from([None, *LOCALES]),
-    "decimal": st.sampled_from([None, None, ".", ","]),
-    "scale": st.sampled_from(["currency", "any", "round_half_even", "round_half_up"]),
-})
+OPTIONS = st.fixed_dictionaries(
+    {
+        "policy": st.sampled_from(["strict", "lenient"]),
+        "default_currency": st.sampled_from([None, "EUR", "CNY", "KWD", "JPY", "USD"]),
+        "allowed": st.sampled_from([None, ["EUR", "CNY", "KWD"]]),
+        "locale": st.sampled_from([None, *LOCALES]),
+        "decimal": st.sampled_from([None, None, ".", ","]),
+        "scale": st.sampled_from(["currency", "any", "round_half_even", "round_half_up"]),
+    }
+)
 
 
 @PROPERTY
@@ -60,8 +105,11 @@ def test_any_text_has_an_answer_and_twice_is_once(text: str, options: dict[str, 
 
 @PROPERTY
 @given(
-    TEXTS, st.sampled_from([None, *LOCALES]), st.sampled_from(["EUR", "JPY", "KWD", "CLF"]),
-    st.sampled_from([None, ".", ","]), st.sampled_from(["strict", "lenient"]),
+    TEXTS,
+    st.sampled_from([None, *LOCALES]),
+    st.sampled_from(["EUR", "JPY", "KWD", "CLF"]),
+    st.sampled_from([None, ".", ","]),
+    st.sampled_from(["strict", "lenient"]),
 )
 def test_twice_is_once_without_a_stored_code(
     text: str, locale: str | None, code: str, decimal: Any, policy: Any
@@ -100,9 +148,24 @@ def test_amounts_in_text(text: str, options: dict[str, Any]) -> None:
 
 @PROPERTY
 @given(
-    st.decimals(min_value=-10**12, max_value=10**12, allow_nan=False, allow_infinity=False, places=2),
-    st.sampled_from(["en-US", "de-DE", "fr-FR", "ja-JP", "zh-CN", "en-IN", "pt-BR", "sv-SE", "de-CH", "ar-EG", "he-IL",
-                     "pl-PL", "fa-IR"]),
+    st.decimals(min_value=-(10**12), max_value=10**12, allow_nan=False, allow_infinity=False, places=2),
+    st.sampled_from(
+        [
+            "en-US",
+            "de-DE",
+            "fr-FR",
+            "ja-JP",
+            "zh-CN",
+            "en-IN",
+            "pt-BR",
+            "sv-SE",
+            "de-CH",
+            "ar-EG",
+            "he-IL",
+            "pl-PL",
+            "fa-IR",
+        ]
+    ),
     st.sampled_from(["EUR", "USD", "CNY", "GBP", "SEK", "INR", "PLN"]),
 )
 def test_round_trip_through_babel(amount: Decimal, locale: str, code: str) -> None:
@@ -166,8 +229,13 @@ def test_same_answer_in_every_process(seed: str) -> None:
         "import sys; print([m for m in ('pint', 'justhtml') if m in sys.modules])\n"
     )
     outputs = {
-        subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": hash_seed},
-                       capture_output=True, text=True, check=True).stdout
+        subprocess.run(
+            [sys.executable, "-c", program],
+            env={**os.environ, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
         for hash_seed in (seed, "7")
     }
     assert len(outputs) == 1

@@ -46,79 +46,85 @@ def outcome(value: Any, **options: Any) -> Any:
 WORDS = {"yes": True, "no": False}
 
 
-@pytest.mark.parametrize(("value", "options", "expected"), [
-    # integers
-    ("2147483648", {"type": "int32"}, "scalar.range"),
-    ("-2147483648", {"type": "sfixed32"}, -2147483648),
-    ("-1", {"type": "uint64"}, "scalar.range"),
-    ("-0", {"type": "uint32"}, 0),
-    ("1e-1", {"type": "int32"}, "scalar.inexact"),
-    ("100e-2", {"type": "int32"}, 1),
-    ("1e99999999999999999999", {"type": "int32"}, "scalar.range"),
-    ("1e-99999999999999999999", {"type": "int32"}, "scalar.inexact"),
-    ("0e99999999999999999999", {"type": "int32"}, 0),
-    ("9" * 6000, {"type": "int64"}, "scalar.range"),
-    ('" 1"', {"type": "int32"}, "scalar.syntax"),
-    ('"+1"', {"type": "int32"}, "scalar.syntax"),
-    ('"1"', {"type": "int32", "quoted_numbers": False}, "scalar.type"),
-    ('"２５"', {"type": "int32", "fold_width": True}, 25),
-    ("null", {"type": "int32"}, None),
-    ("null", {"type": "int32", "required": True}, "scalar.required"),
-    ("[1]", {"type": "int32"}, "scalar.type"),
-    ('"NaN"', {"type": "int32", "finite": False}, "scalar.inexact"),
-    ("1 2", {"type": "int32"}, "scalar.syntax"),
-    ("\ufeff1", {"type": "int32"}, "scalar.syntax"),
-    ("[" * 50_000, {"type": "int32"}, "scalar.syntax"),
-    # floats
-    ("3.5e38", {"type": "float"}, "scalar.range"),
-    ("3.4028234663852886e38", {"type": "float"}, 3.4028234663852886e38),
-    ("0.1", {"type": "float", "exact": True}, "scalar.inexact"),
-    ("0.1", {"type": "float"}, 0.10000000149011612),
-    ("0.5", {"type": "float", "exact": True}, 0.5),
-    ("1e-400", {"type": "double"}, 0.0),
-    ("1e-400", {"type": "double", "exact": True}, "scalar.inexact"),
-    ("1e-99999999999999999999", {"type": "double", "exact": True}, "scalar.inexact"),
-    ('"Infinity"', {"type": "float", "finite": False}, math.inf),
-    ('"Infinity"', {"type": "float"}, "scalar.finite"),
-    # bools
-    ('"YES "', {"type": "bool", "bool_words": WORDS}, True),
-    ('"true"', {"type": "bool", "bool_words": WORDS}, True),
-    ("1", {"type": "bool", "bool_words": {"1": True}}, "scalar.type"),
-    ('"maybe"', {"type": "bool", "bool_words": WORDS}, "scalar.syntax"),
-    # cells
-    (" 25 ", {"type": "int32", "form": "text"}, 25),
-    ("+25", {"type": "int32", "form": "text"}, 25),
-    ("−25", {"type": "int32", "form": "text"}, "scalar.syntax"),
-    ("２５", {"type": "int32", "form": "text", "fold_width": True}, 25),
-    ("", {"type": "double", "form": "text"}, "scalar.syntax"),
-    ("1e5", {"type": "double", "form": "text"}, "scalar.syntax"),
-    ("2.50", {"type": "double", "form": "text", "exact": True}, 2.5),
-    ("NEG", {"type": "enum", "form": "text", "enum": {"NEG": 1}}, "NEG"),
-    (b"25", {"type": "int32", "form": "text"}, "scalar.type"),
-    (None, {"type": "int32"}, "scalar.type"),
-    # enums
-    ("1", {"type": "enum", "enum": {"ZERO": 0, "NEG": 1, "MINUS": 1}}, "NEG"),
-    ("7", {"type": "enum", "enum": {"ZERO": 0}}, 7),
-    ('"neg"', {"type": "enum", "enum": {"NEG": 1}}, "scalar.enum"),
-    ("1.5", {"type": "enum", "enum": {"NEG": 1}}, "scalar.inexact"),
-    # bytes and texts
-    ('"AQ=="', {"type": "bytes"}, b"\x01"),
-    ('"AQ==="', {"type": "bytes"}, "scalar.syntax"),
-    ('"A"', {"type": "bytes"}, "scalar.syntax"),
-    ('"é"', {"type": "bytes"}, "scalar.syntax"),
-    ('"\\ud83d"', {"type": "string"}, "scalar.syntax"),
-    ('"\x01"', {"type": "string"}, "scalar.syntax"),
-    # labels
-    ("3", {"type": "label_id", "num_classes": 3}, "label.unknown"),
-    ('"2"', {"type": "label_id", "num_classes": 3}, 2),
-    ('" pos"', {"type": "label", "aliases": {"POSITIVE": ["pos"]}}, "POSITIVE"),
-    # objects
-    ('{"a": 1, "\\u0061": 1}', {"type": "object", "fields": {"a": "int32"}}, "scalar.duplicate"),
-    ('{"a": "x"}', {"type": "object", "fields": {"a": "int32"}}, "scalar.syntax"),
-    ('{"fooBar": "9007199254740993"}', {"type": "object", "fields": {"foo_bar": "int64"}},
-     {"foo_bar": 9007199254740993}),
-    ("[]", {"type": "object", "fields": {}}, "scalar.type"),
-])
+@pytest.mark.parametrize(
+    ("value", "options", "expected"),
+    [
+        # integers
+        ("2147483648", {"type": "int32"}, "scalar.range"),
+        ("-2147483648", {"type": "sfixed32"}, -2147483648),
+        ("-1", {"type": "uint64"}, "scalar.range"),
+        ("-0", {"type": "uint32"}, 0),
+        ("1e-1", {"type": "int32"}, "scalar.inexact"),
+        ("100e-2", {"type": "int32"}, 1),
+        ("1e99999999999999999999", {"type": "int32"}, "scalar.range"),
+        ("1e-99999999999999999999", {"type": "int32"}, "scalar.inexact"),
+        ("0e99999999999999999999", {"type": "int32"}, 0),
+        ("9" * 6000, {"type": "int64"}, "scalar.range"),
+        ('" 1"', {"type": "int32"}, "scalar.syntax"),
+        ('"+1"', {"type": "int32"}, "scalar.syntax"),
+        ('"1"', {"type": "int32", "quoted_numbers": False}, "scalar.type"),
+        ('"２５"', {"type": "int32", "fold_width": True}, 25),
+        ("null", {"type": "int32"}, None),
+        ("null", {"type": "int32", "required": True}, "scalar.required"),
+        ("[1]", {"type": "int32"}, "scalar.type"),
+        ('"NaN"', {"type": "int32", "finite": False}, "scalar.inexact"),
+        ("1 2", {"type": "int32"}, "scalar.syntax"),
+        ("\ufeff1", {"type": "int32"}, "scalar.syntax"),
+        ("[" * 50_000, {"type": "int32"}, "scalar.syntax"),
+        # floats
+        ("3.5e38", {"type": "float"}, "scalar.range"),
+        ("3.4028234663852886e38", {"type": "float"}, 3.4028234663852886e38),
+        ("0.1", {"type": "float", "exact": True}, "scalar.inexact"),
+        ("0.1", {"type": "float"}, 0.10000000149011612),
+        ("0.5", {"type": "float", "exact": True}, 0.5),
+        ("1e-400", {"type": "double"}, 0.0),
+        ("1e-400", {"type": "double", "exact": True}, "scalar.inexact"),
+        ("1e-99999999999999999999", {"type": "double", "exact": True}, "scalar.inexact"),
+        ('"Infinity"', {"type": "float", "finite": False}, math.inf),
+        ('"Infinity"', {"type": "float"}, "scalar.finite"),
+        # bools
+        ('"YES "', {"type": "bool", "bool_words": WORDS}, True),
+        ('"true"', {"type": "bool", "bool_words": WORDS}, True),
+        ("1", {"type": "bool", "bool_words": {"1": True}}, "scalar.type"),
+        ('"maybe"', {"type": "bool", "bool_words": WORDS}, "scalar.syntax"),
+        # cells
+        (" 25 ", {"type": "int32", "form": "text"}, 25),
+        ("+25", {"type": "int32", "form": "text"}, 25),
+        ("−25", {"type": "int32", "form": "text"}, "scalar.syntax"),
+        ("２５", {"type": "int32", "form": "text", "fold_width": True}, 25),
+        ("", {"type": "double", "form": "text"}, "scalar.syntax"),
+        ("1e5", {"type": "double", "form": "text"}, "scalar.syntax"),
+        ("2.50", {"type": "double", "form": "text", "exact": True}, 2.5),
+        ("NEG", {"type": "enum", "form": "text", "enum": {"NEG": 1}}, "NEG"),
+        (b"25", {"type": "int32", "form": "text"}, "scalar.type"),
+        (None, {"type": "int32"}, "scalar.type"),
+        # enums
+        ("1", {"type": "enum", "enum": {"ZERO": 0, "NEG": 1, "MINUS": 1}}, "NEG"),
+        ("7", {"type": "enum", "enum": {"ZERO": 0}}, 7),
+        ('"neg"', {"type": "enum", "enum": {"NEG": 1}}, "scalar.enum"),
+        ("1.5", {"type": "enum", "enum": {"NEG": 1}}, "scalar.inexact"),
+        # bytes and texts
+        ('"AQ=="', {"type": "bytes"}, b"\x01"),
+        ('"AQ==="', {"type": "bytes"}, "scalar.syntax"),
+        ('"A"', {"type": "bytes"}, "scalar.syntax"),
+        ('"é"', {"type": "bytes"}, "scalar.syntax"),
+        ('"\\ud83d"', {"type": "string"}, "scalar.syntax"),
+        ('"\x01"', {"type": "string"}, "scalar.syntax"),
+        # labels
+        ("3", {"type": "label_id", "num_classes": 3}, "label.unknown"),
+        ('"2"', {"type": "label_id", "num_classes": 3}, 2),
+        ('" pos"', {"type": "label", "aliases": {"POSITIVE": ["pos"]}}, "POSITIVE"),
+        # objects
+        ('{"a": 1, "\\u0061": 1}', {"type": "object", "fields": {"a": "int32"}}, "scalar.duplicate"),
+        ('{"a": "x"}', {"type": "object", "fields": {"a": "int32"}}, "scalar.syntax"),
+        (
+            '{"fooBar": "9007199254740993"}',
+            {"type": "object", "fields": {"foo_bar": "int64"}},
+            {"foo_bar": 9007199254740993},
+        ),
+        ("[]", {"type": "object", "fields": {}}, "scalar.type"),
+    ],
+)
 def test_policy(value: Any, options: dict[str, Any], expected: Any) -> None:
     got = outcome(value, **options)
     assert got == expected
@@ -129,12 +135,19 @@ def test_negative_zero_stays_a_double() -> None:
     assert math.copysign(1, scalar.normalize("-0", type="double").value) == -1
 
 
-@pytest.mark.parametrize("options", [
-    {"type": "decimal"}, {"type": "int32", "form": "xml"}, {"type": "object", "form": "text"},
-    {"type": "bool", "bool_words": {"yes": True, "YES": False}}, {"type": "bool", "bool_words": {" ": True}},
-    {"type": "bool", "bool_words": {"true": False}}, {"type": "bool", "bool_words": {"yes": "1"}},
-    {"type": "label", "aliases": {"A": ["x"], "B": ["x"]}},
-])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"type": "decimal"},
+        {"type": "int32", "form": "xml"},
+        {"type": "object", "form": "text"},
+        {"type": "bool", "bool_words": {"yes": True, "YES": False}},
+        {"type": "bool", "bool_words": {" ": True}},
+        {"type": "bool", "bool_words": {"true": False}},
+        {"type": "bool", "bool_words": {"yes": "1"}},
+        {"type": "label", "aliases": {"A": ["x"], "B": ["x"]}},
+    ],
+)
 def test_wrong_options_are_option_errors(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError):
         scalar.normalizer(**options)

@@ -16,9 +16,39 @@ from protocontract.violations import Refusal
 from tests.examples import examples
 
 TYPES = (*scalar.INTEGERS, "float", "double", "bool", "string", "bytes", "enum", "label_id")
-TOKENS = st.lists(st.sampled_from((
-    '"', "1", "0", "-", "+", ".", "e", "E", "9999999999", "true", "null", "NaN", "[", "]", "{", "}", ":", ",", " ",
-    "\\u0041", "\\ud800", "１", "\x00", "=", "AQI", "_")), max_size=10)
+TOKENS = st.lists(
+    st.sampled_from(
+        (
+            '"',
+            "1",
+            "0",
+            "-",
+            "+",
+            ".",
+            "e",
+            "E",
+            "9999999999",
+            "true",
+            "null",
+            "NaN",
+            "[",
+            "]",
+            "{",
+            "}",
+            ":",
+            ",",
+            " ",
+            "\\u0041",
+            "\\ud800",
+            "１",
+            "\x00",
+            "=",
+            "AQI",
+            "_",
+        )
+    ),
+    max_size=10,
+)
 SOURCES = TOKENS.map("".join) | st.text(max_size=20)
 
 

@@ -26,7 +26,7 @@ BOUND = text.normalizer(strip_html=True)
         ("<!---->x", "x"),
         ("<!--a--!-->x", "x"),
         ("<!-- a -- b -->x", "x"),
-        ("<!doctype a \"x>y\">z", 'y">z'),  # A doctype ends at the first >, quotes or not.
+        ('<!doctype a "x>y">z', 'y">z'),  # A doctype ends at the first >, quotes or not.
         ("<a title='>'>x</a>", "x"),
         ('<a title=">" b>x</a>', "x"),
         ("<a title=a>b>x", "b>x"),

@@ -140,9 +140,7 @@ def test_clusters_miss_nothing(form: Form) -> None:
 
 def test_width_table_is_whole() -> None:
     expected = {
-        point
-        for point in range(sys.maxunicode + 1)
-        if decomposition(chr(point)).startswith(("<wide>", "<narrow>"))
+        point for point in range(sys.maxunicode + 1) if decomposition(chr(point)).startswith(("<wide>", "<narrow>"))
     }
     assert width_table().keys() == expected
     assert all(len(folded) == 1 for folded in width_table().values())

@@ -20,22 +20,25 @@ def breaks(ids: Any, parents: Any, **options: bool) -> list[tuple[str, int | Non
     return [(refusal.rule_id, refusal.index) for refusal in graph.checker(**options)(ids, parents) or ()]
 
 
-@pytest.mark.parametrize(("ids", "parents", "expected"), [
-    ([], [], []),
-    (["a", "b", "c"], [[], ["a"], ["a", "b"]], []),
-    (["c", "a"], [["a"], []], []),
-    (["a"], [["a"]], [("graph.cycle", 0)]),
-    (["a", "b"], [["b"], ["a"]], [("graph.cycle", 1)]),
-    (["a", "b"], [["x", "y"], ["a"]], [("graph.missing", 0)]),
-    (["a", "a"], [[], []], [("graph.duplicate", 1)]),
-    (["a", "b"], ["", "a"], []),
-    (["a", "b"], ["", "x"], [("graph.missing", 1)]),
-    (["a", "b"], [[""], []], [("graph.missing", 0)]),
-    ([0, 1, 2], [0, 0, 1], []),
-    ([0, 1], [1, 0], [("graph.cycle", 1)]),
-    ([1, 2], [None, 1], []),
-    ([1, 2], [[]], []),
-])
+@pytest.mark.parametrize(
+    ("ids", "parents", "expected"),
+    [
+        ([], [], []),
+        (["a", "b", "c"], [[], ["a"], ["a", "b"]], []),
+        (["c", "a"], [["a"], []], []),
+        (["a"], [["a"]], [("graph.cycle", 0)]),
+        (["a", "b"], [["b"], ["a"]], [("graph.cycle", 1)]),
+        (["a", "b"], [["x", "y"], ["a"]], [("graph.missing", 0)]),
+        (["a", "a"], [[], []], [("graph.duplicate", 1)]),
+        (["a", "b"], ["", "a"], []),
+        (["a", "b"], ["", "x"], [("graph.missing", 1)]),
+        (["a", "b"], [[""], []], [("graph.missing", 0)]),
+        ([0, 1, 2], [0, 0, 1], []),
+        ([0, 1], [1, 0], [("graph.cycle", 1)]),
+        ([1, 2], [None, 1], []),
+        ([1, 2], [[]], []),
+    ],
+)
 def test_graphs(ids: Any, parents: Any, expected: list[tuple[str, int]]) -> None:
     assert breaks(ids, parents) == expected
 

@@ -20,20 +20,23 @@ def breaks(values: Any, other: int | None = None, **options: Any) -> list[tuple[
     return [(refusal.rule_id, refusal.index) for refusal in found or ()]
 
 
-@pytest.mark.parametrize(("values", "options", "expected"), [
-    ([0, 1, 2, 3], {"first": 0, "step": 1}, []),
-    ([0, 1, 2, 3], {"step": 1}, []),
-    ([], {"step": 1}, []),
-    ([1, 2, 3], {"step": 1}, [("sequence.step", 0)]),
-    ([0, 1, 3, 4, 6], {"step": 1}, [("sequence.step", 2), ("sequence.step", 4)]),
-    ([5, 9, 7], {"first": 5}, []),
-    ([9, 5], {"first": 5}, [("sequence.step", 0)]),
-    ([10, 8, 6], {"first": 10, "step": -2}, []),
-    ([7, 7, 7], {"first": 7, "step": 0}, []),
-    ([1, 5, 5, 9, 2], {"strictly_increasing": True}, [("sequence.step", 2), ("sequence.step", 4)]),
-    ([0, "1"], {"step": 1}, [("sequence.step", 1)]),
-    ([(1 << 63) - 1, -(1 << 63)], {"strictly_increasing": True}, [("sequence.step", 1)]),
-])
+@pytest.mark.parametrize(
+    ("values", "options", "expected"),
+    [
+        ([0, 1, 2, 3], {"first": 0, "step": 1}, []),
+        ([0, 1, 2, 3], {"step": 1}, []),
+        ([], {"step": 1}, []),
+        ([1, 2, 3], {"step": 1}, [("sequence.step", 0)]),
+        ([0, 1, 3, 4, 6], {"step": 1}, [("sequence.step", 2), ("sequence.step", 4)]),
+        ([5, 9, 7], {"first": 5}, []),
+        ([9, 5], {"first": 5}, [("sequence.step", 0)]),
+        ([10, 8, 6], {"first": 10, "step": -2}, []),
+        ([7, 7, 7], {"first": 7, "step": 0}, []),
+        ([1, 5, 5, 9, 2], {"strictly_increasing": True}, [("sequence.step", 2), ("sequence.step", 4)]),
+        ([0, "1"], {"step": 1}, [("sequence.step", 1)]),
+        ([(1 << 63) - 1, -(1 << 63)], {"strictly_increasing": True}, [("sequence.step", 1)]),
+    ],
+)
 def test_law(values: Any, options: dict[str, Any], expected: list[tuple[str, int]]) -> None:
     assert breaks(values, **options) == expected
 

@@ -19,14 +19,36 @@ from google.protobuf.message import Message
 
 F = descriptor_pb2.FieldDescriptorProto
 
-SCALARS = ("double", "float", "int64", "uint64", "int32", "fixed64", "fixed32", "bool", "string", "bytes", "uint32",
-           "sfixed32", "sfixed64", "sint32", "sint64")
+SCALARS = (
+    "double",
+    "float",
+    "int64",
+    "uint64",
+    "int32",
+    "fixed64",
+    "fixed32",
+    "bool",
+    "string",
+    "bytes",
+    "uint32",
+    "sfixed32",
+    "sfixed64",
+    "sint32",
+    "sint64",
+)
 MESSAGES = {
-    "timestamp": ".google.protobuf.Timestamp", "duration": ".google.protobuf.Duration",
-    "mask": ".google.protobuf.FieldMask", "struct": ".google.protobuf.Struct", "value": ".google.protobuf.Value",
-    "list": ".google.protobuf.ListValue", "any": ".google.protobuf.Any", "int64_value": ".google.protobuf.Int64Value",
-    "bool_value": ".google.protobuf.BoolValue", "string_value": ".google.protobuf.StringValue",
-    "bytes_value": ".google.protobuf.BytesValue", "double_value": ".google.protobuf.DoubleValue",
+    "timestamp": ".google.protobuf.Timestamp",
+    "duration": ".google.protobuf.Duration",
+    "mask": ".google.protobuf.FieldMask",
+    "struct": ".google.protobuf.Struct",
+    "value": ".google.protobuf.Value",
+    "list": ".google.protobuf.ListValue",
+    "any": ".google.protobuf.Any",
+    "int64_value": ".google.protobuf.Int64Value",
+    "bool_value": ".google.protobuf.BoolValue",
+    "string_value": ".google.protobuf.StringValue",
+    "bytes_value": ".google.protobuf.BytesValue",
+    "double_value": ".google.protobuf.DoubleValue",
     "child": ".wire.All",
 }
 _IMPORTS = (any_pb2, duration_pb2, field_mask_pb2, struct_pb2, timestamp_pb2, wrappers_pb2)
@@ -58,14 +80,17 @@ def _all() -> descriptor_pb2.DescriptorProto:
     maybe = add("maybe", F.TYPE_INT32)
     maybe.oneof_index, maybe.proto3_optional = 1, True
     for key in ("string", "int32", "uint64", "bool"):
-        for value, kind, type_name in (("string", F.TYPE_STRING, ""), ("double", F.TYPE_DOUBLE, ""),
-                                       ("all", F.TYPE_MESSAGE, ".wire.All"), ("color", F.TYPE_ENUM, ".wire.Color")):
+        for value, kind, type_name in (
+            ("string", F.TYPE_STRING, ""),
+            ("double", F.TYPE_DOUBLE, ""),
+            ("all", F.TYPE_MESSAGE, ".wire.All"),
+            ("color", F.TYPE_ENUM, ".wire.Color"),
+        ):
             name = f"{key}_to_{value}"
             entry = message.nested_type.add(name="".join(part.title() for part in name.split("_")) + "Entry")
             entry.options.map_entry = True
             entry.field.add(name="key", number=1, type=F.Type.Value(f"TYPE_{key.upper()}"), label=F.LABEL_OPTIONAL)
-            entry.field.add(name="value", number=2, type=kind, type_name=type_name or None,
-                            label=F.LABEL_OPTIONAL)
+            entry.field.add(name="value", number=2, type=kind, type_name=type_name or None, label=F.LABEL_OPTIONAL)
             add(name, F.TYPE_MESSAGE, f".wire.All.{entry.name}", F.LABEL_REPEATED)
     nested = message.nested_type.add(name="Inner")
     nested.nested_type.add(name="Innermost").field.add(name="x", number=1, type=F.TYPE_INT32, label=F.LABEL_OPTIONAL)
@@ -97,15 +122,17 @@ def _pool() -> DescriptorPool:
     entry.options.map_entry = True
     entry.field.add(name="key", number=1, type=F.TYPE_STRING, label=F.LABEL_OPTIONAL)
     entry.field.add(name="value", number=2, type=F.TYPE_STRING, label=F.LABEL_OPTIONAL)
-    loose.field.add(name="pairs", number=2, type=F.TYPE_MESSAGE, type_name=".old.Loose.PairsEntry",
-                    label=F.LABEL_REPEATED)
+    loose.field.add(
+        name="pairs", number=2, type=F.TYPE_MESSAGE, type_name=".old.Loose.PairsEntry", label=F.LABEL_REPEATED
+    )
     kind = old.enum_type.add(name="Kind")
     kind.value.add(name="A", number=0)
     kind.value.add(name="B", number=1)
     pool.Add(old)
     for name, setting in (("strict", descriptor_pb2.FeatureSet.VERIFY), ("lax", descriptor_pb2.FeatureSet.NONE)):
-        edition = descriptor_pb2.FileDescriptorProto(name=f"{name}.proto", package=name, syntax="editions",
-                                                     edition=descriptor_pb2.EDITION_2023)
+        edition = descriptor_pb2.FileDescriptorProto(
+            name=f"{name}.proto", package=name, syntax="editions", edition=descriptor_pb2.EDITION_2023
+        )
         edition.options.features.utf8_validation = setting
         text = edition.message_type.add(name="Text")
         text.field.add(name="name", number=1, type=F.TYPE_STRING, label=F.LABEL_OPTIONAL)

@@ -18,8 +18,11 @@ HEAD = b"\0\0\0\0\x07"
 INNERMOST: Any = message_class("wire.All.Inner.Innermost")
 
 
-@pytest.mark.parametrize("indexes", [b"\0", b"\x02\x00", b"\x01\x00", b"\x80\x00", b"\x82\x00\x00"],
-                         ids=["short", "long", "unsigned", "padded-short", "padded-long"])
+@pytest.mark.parametrize(
+    "indexes",
+    [b"\0", b"\x02\x00", b"\x01\x00", b"\x80\x00", b"\x82\x00\x00"],
+    ids=["short", "long", "unsigned", "padded-short", "padded-long"],
+)
 def test_all_spellings_of_the_first_message(indexes: bytes) -> None:
     assert wire.decode_confluent(First, HEAD + indexes + b"\x0a\x01a") == First(id="a")
 
@@ -47,11 +50,25 @@ def test_guid_frames() -> None:
             wire.encode(First(), "confluent", schema=wrong)
 
 
-@pytest.mark.parametrize("raw", [
-    b"", b"\0", HEAD, b"\x01" + b"g" * 16, b"\x02" + HEAD, b"\x0a\x01a",
-    HEAD + b"\xfe\xff\xff\xff\x0f", HEAD + b"\x80\x80\x80\x80\x10", HEAD + b"\xff" * 12, HEAD + b"\x08\x00",
-    HEAD + b"\x02", HEAD + b"\x02\x02", HEAD + b"\x04\x00\x00", HEAD + b"\x80",
-])
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"",
+        b"\0",
+        HEAD,
+        b"\x01" + b"g" * 16,
+        b"\x02" + HEAD,
+        b"\x0a\x01a",
+        HEAD + b"\xfe\xff\xff\xff\x0f",
+        HEAD + b"\x80\x80\x80\x80\x10",
+        HEAD + b"\xff" * 12,
+        HEAD + b"\x08\x00",
+        HEAD + b"\x02",
+        HEAD + b"\x02\x02",
+        HEAD + b"\x04\x00\x00",
+        HEAD + b"\x80",
+    ],
+)
 def test_frames_that_lie_are_refused(raw: bytes) -> None:
     tracemalloc.start()
     result = wire.decode_confluent(First, raw)

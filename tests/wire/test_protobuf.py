@@ -30,10 +30,22 @@ def _varint(number: int) -> bytes:
     return bytes([*out, number])
 
 
-@pytest.mark.parametrize(("message_type", "raw"), [
-    (First, b"\x0a\x05ab"), (First, b"\x00"), (First, b"\x0c"), (First, b"\x0a\x02\xff\xfe"), (All, b"\xff" * 20),
-    (First, b"\x0a\xff\xff\xff\xff\x0f"), (All, nested(10_000)), (All, b"\x0b" * 10_000), (All, "text"), (All, 5),
-], ids=["cut", "zero", "end-group", "utf8", "garbage", "length", "nested", "groups", "text", "number"])
+@pytest.mark.parametrize(
+    ("message_type", "raw"),
+    [
+        (First, b"\x0a\x05ab"),
+        (First, b"\x00"),
+        (First, b"\x0c"),
+        (First, b"\x0a\x02\xff\xfe"),
+        (All, b"\xff" * 20),
+        (First, b"\x0a\xff\xff\xff\xff\x0f"),
+        (All, nested(10_000)),
+        (All, b"\x0b" * 10_000),
+        (All, "text"),
+        (All, 5),
+    ],
+    ids=["cut", "zero", "end-group", "utf8", "garbage", "length", "nested", "groups", "text", "number"],
+)
 def test_bad_bytes_are_refused(message_type: Any, raw: Any) -> None:
     result = wire.decode_protobuf(message_type, raw)
     assert isinstance(result, Refusal)
@@ -97,7 +109,10 @@ def test_encoding_is_deterministic() -> None:
 @given(st.binary(max_size=60))
 def test_no_bytes_crash(raw: bytes) -> None:
     for message_type in (First, All, Old, Loose):
-        for result in (wire.decode_protobuf(message_type, raw), wire.decode_confluent(message_type, raw),
-                       wire.decode_json(message_type, raw)):
+        for result in (
+            wire.decode_protobuf(message_type, raw),
+            wire.decode_confluent(message_type, raw),
+            wire.decode_json(message_type, raw),
+        ):
             if isinstance(result, Refusal):
                 assert result.rule_id.startswith("wire.")

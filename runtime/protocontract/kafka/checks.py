@@ -48,8 +48,11 @@ def describe(admin: Any, names: Sequence[str]) -> dict[str, Topic]:
     settings = client.topic_settings(admin, names)
     return {
         name: Topic(
-            name, int(found[name]["error_code"]) if name in found else _UNKNOWN_TOPIC,
-            frozenset(found.get(name, {}).get("authorized_operations") or ()), settings.get(name, {}))
+            name,
+            int(found[name]["error_code"]) if name in found else _UNKNOWN_TOPIC,
+            frozenset(found.get(name, {}).get("authorized_operations") or ()),
+            settings.get(name, {}),
+        )
         for name in names
     }
 
@@ -82,9 +85,14 @@ def problems(
     missing_codecs: compressions that this installation cannot read or write.
     """
     found = [
-        *_access("source", source, "READ"), *_access("sink", sink, "WRITE"), *_access("dead letters", dead, "WRITE")]
+        *_access("source", source, "READ"),
+        *_access("sink", sink, "WRITE"),
+        *_access("dead letters", dead, "WRITE"),
+    ]
     return found or [
-        *_codecs(source, compression, missing_codecs), *_dead_letters(source, dead, too_large, allow_retention)]
+        *_codecs(source, compression, missing_codecs),
+        *_dead_letters(source, dead, too_large, allow_retention),
+    ]
 
 
 def _access(what: str, topic: Topic, operation: str) -> list[str]:
@@ -103,39 +111,53 @@ def _codecs(source: Topic, compression: str | None, missing: Collection[str]) ->
     found = []
     stored = source.settings.get("compression.type", "")
     if stored in _CODECS and stored in missing:
-        found.append(f"source: topic {source.name} is compressed with {stored}, which this installation cannot read; "
-                     f"install what kafka-python needs for {stored}")
+        found.append(
+            f"source: topic {source.name} is compressed with {stored}, which this installation cannot read; "
+            f"install what kafka-python needs for {stored}"
+        )
     if compression in _CODECS and compression in missing:
-        found.append(f"compression_type: this installation cannot write {compression}; "
-                     f"install what kafka-python needs for {compression}")
+        found.append(
+            f"compression_type: this installation cannot write {compression}; "
+            f"install what kafka-python needs for {compression}"
+        )
     return found
 
 
 def _dead_letters(source: Topic, dead: Topic, too_large: TooLarge, allow_retention: bool) -> list[str]:
     if not dead.settings or not source.settings:
         unread = dead if not dead.settings else source
-        return [f"the settings of topic {unread.name} cannot be read; grant DESCRIBE_CONFIGS, or start with "
-                "--skip-checks"]
+        return [
+            f"the settings of topic {unread.name} cannot be read; grant DESCRIBE_CONFIGS, or start with --skip-checks"
+        ]
     found = []
     policies = {each.strip() for each in dead.settings.get("cleanup.policy", "delete").split(",")}
     if "compact" in policies:
-        found.append(f"dead letters: topic {dead.name} is compacted: of the dead letters of one key only the last "
-                     "would stay; set cleanup.policy=delete")
+        found.append(
+            f"dead letters: topic {dead.name} is compacted: of the dead letters of one key only the last "
+            "would stay; set cleanup.policy=delete"
+        )
     elif not allow_retention:
-        finite = [f"{name}={value}" for name in ("retention.ms", "retention.bytes")
-                  if (value := dead.number(name)) is not None and value != -1]
+        finite = [
+            f"{name}={value}"
+            for name in ("retention.ms", "retention.bytes")
+            if (value := dead.number(name)) is not None and value != -1
+        ]
         if finite:
             change = ", ".join(f"{each.split('=')[0]}=-1" for each in finite)
-            found.append(f"dead letters: topic {dead.name} deletes them in time ({', '.join(finite)}); "
-                         f"set {change}, or start with --allow-retention")
+            found.append(
+                f"dead letters: topic {dead.name} deletes them in time ({', '.join(finite)}); "
+                f"set {change}, or start with --allow-retention"
+            )
     taken, carried = dead.number("max.message.bytes"), source.number("max.message.bytes")
     if taken is not None and carried is not None:
         # Limits count uncompressed bytes where the broker has to look into a batch; so the sum is safe.
         needed = HEADERS_ROOM + (carried if too_large == "block" else 0)
         if taken < needed:
             more = ", or start with --too-large truncate" if too_large == "block" else ""
-            found.append(f"dead letters: topic {dead.name} takes records of {taken} bytes, the source carries "
-                         f"{carried} and headers come to it; set max.message.bytes={needed}{more}")
+            found.append(
+                f"dead letters: topic {dead.name} takes records of {taken} bytes, the source carries "
+                f"{carried} and headers come to it; set max.message.bytes={needed}{more}"
+            )
     return found
 
 
@@ -161,13 +183,20 @@ def check(
         topics = describe(admin, (source, sink, dead))
         seen = may_use_group(admin, group)
     except client.errors.KafkaError as error:
-        raise GuardError(f"the topics cannot be described ({type(error).__name__}); grant DESCRIBE, or start with "
-                         "--skip-checks") from None
+        raise GuardError(
+            f"the topics cannot be described ({type(error).__name__}); grant DESCRIBE, or start with --skip-checks"
+        ) from None
     finally:
         admin.close()
     found = problems(
-        topics[source], topics[sink], topics[dead], too_large=too_large, allow_retention=allow_retention,
-        compression=config.get("compression_type"), missing_codecs=client.missing_codecs())
+        topics[source],
+        topics[sink],
+        topics[dead],
+        too_large=too_large,
+        allow_retention=allow_retention,
+        compression=config.get("compression_type"),
+        missing_codecs=client.missing_codecs(),
+    )
     if not seen:
         found.append(f"group: this user may not use consumer group {group}; grant READ")
     if found:

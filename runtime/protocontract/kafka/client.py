@@ -88,9 +88,7 @@ class Consumer(Protocol):
 
     config: dict[str, Any]
 
-    def subscribe(
-        self, topics: Iterable[str] = ..., pattern: str | None = ..., listener: Any = ...
-    ) -> None: ...
+    def subscribe(self, topics: Iterable[str] = ..., pattern: str | None = ..., listener: Any = ...) -> None: ...
     def subscription(self) -> set[str] | None: ...
     def assignment(self) -> set[TopicPartition]: ...
     def poll(
@@ -168,8 +166,16 @@ PRODUCER_DEFAULTS: Final[Mapping[str, Any]] = {
 }
 
 #: What a producer needs of a consumer's configuration to reach the same cluster in the same way.
-_SHARED_CONFIG: Final = ("bootstrap_servers", "security_protocol", "ssl_", "sasl_", "proxy_url", "client_dns_lookup",
-                         "api_version", "socket_options")
+_SHARED_CONFIG: Final = (
+    "bootstrap_servers",
+    "security_protocol",
+    "ssl_",
+    "sasl_",
+    "proxy_url",
+    "client_dns_lookup",
+    "api_version",
+    "socket_options",
+)
 
 
 def producer_factory(config: Mapping[str, Any]) -> ProducerFactory:
@@ -178,7 +184,7 @@ def producer_factory(config: Mapping[str, Any]) -> ProducerFactory:
     Raises ValueError for a configuration that would lose records.
     """
     if config.get("acks", "all") not in ("all", -1):
-        raise ValueError("a producer with `acks` below \"all\" can lose records; leave `acks` out")
+        raise ValueError('a producer with `acks` below "all" can lose records; leave `acks` out')
     if config.get("key_serializer") or config.get("value_serializer"):
         raise ValueError("records are copied byte for byte; leave `key_serializer` and `value_serializer` out")
     if config.get("transactional_id"):
@@ -194,7 +200,10 @@ def producer_factory(config: Mapping[str, Any]) -> ProducerFactory:
 
 #: What a producer of transactions does not leave to its configuration: a send must fail before its transaction does.
 _TRANSACTIONAL: Final[Mapping[str, Any]] = {
-    "acks": "all", "enable_idempotence": True, "request_timeout_ms": 5_000, "delivery_timeout_ms": 7_500,
+    "acks": "all",
+    "enable_idempotence": True,
+    "request_timeout_ms": 5_000,
+    "delivery_timeout_ms": 7_500,
 }
 
 
@@ -204,7 +213,10 @@ def transactional_factory(
     """Producers of one transactional id. Raises ValueError for a configuration that would lose records."""
     producer_factory(config)
     merged = {
-        **PRODUCER_DEFAULTS, **config, **_TRANSACTIONAL, "transactional_id": transactional_id,
+        **PRODUCER_DEFAULTS,
+        **config,
+        **_TRANSACTIONAL,
+        "transactional_id": transactional_id,
         "transaction_timeout_ms": transaction_timeout_ms,
     }
 
@@ -271,11 +283,7 @@ def answer_within(config: Mapping[str, Any] | ProducerFactory | None) -> float:
 
 def consumer_connection(config: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a consumer's configuration with which a producer reaches the same cluster."""
-    return {
-        name: value
-        for name, value in config.items()
-        if name.startswith(_SHARED_CONFIG) and value is not None
-    }
+    return {name: value for name, value in config.items() if name.startswith(_SHARED_CONFIG) and value is not None}
 
 
 class _NoPayloads(logging.Filter):
@@ -360,8 +368,12 @@ def is_fenced(error: BaseException) -> bool:
     kafka-python tells a newer producer of the same id and a transaction that timed out by the same errors; and where
     its sender learns of it between two sends, the next one fails with IllegalStateError.
     """
-    fenced = (_errors.ProducerFencedError, _errors.InvalidProducerEpochError, _errors.FencedInstanceIdError,
-              _errors.IllegalStateError)
+    fenced = (
+        _errors.ProducerFencedError,
+        _errors.InvalidProducerEpochError,
+        _errors.FencedInstanceIdError,
+        _errors.IllegalStateError,
+    )
     # A producer that has failed raises KafkaError with the first error among its arguments.
     return isinstance(error, fenced) or any(isinstance(each, fenced) for each in error.args)
 

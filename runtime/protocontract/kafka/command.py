@@ -79,13 +79,20 @@ def guard_command(argv: list[str]) -> int:
         raise UsageError("source, sink and dead letters must be three topics")
     if options.transactional_id_prefix is not None and not options.exactly_once:
         raise UsageError("--transactional-id-prefix names transactions; add --exactly-once")
-    only_at_least_once = [name for name, given in (
-        ("--http", options.http is not None), ("--halt", options.halt != "pause"),
-        ("--breaker-ratio", options.breaker_ratio is not None),
-        ("--breaker-consecutive", options.breaker_consecutive is not None)) if given]
+    only_at_least_once = [
+        name
+        for name, given in (
+            ("--http", options.http is not None),
+            ("--halt", options.halt != "pause"),
+            ("--breaker-ratio", options.breaker_ratio is not None),
+            ("--breaker-consecutive", options.breaker_consecutive is not None),
+        )
+        if given
+    ]
     if options.exactly_once and only_at_least_once:
-        raise UsageError(f"{', '.join(only_at_least_once)}: not with --exactly-once, which neither judges levels nor "
-                         "has a breaker")
+        raise UsageError(
+            f"{', '.join(only_at_least_once)}: not with --exactly-once, which neither judges levels nor has a breaker"
+        )
     for topic in (options.source, options.sink, dead):
         if not _TOPIC.fullmatch(topic):
             raise UsageError(f"`{topic}` is no name of a topic; expected letters, digits, `.`, `_` and `-`")
@@ -112,8 +119,15 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
     with _signals(guard) as received:
         try:
             if not options.skip_checks:
-                checks.check(config, options.source, options.sink, dead, group=_group(options),
-                             too_large=options.too_large, allow_retention=options.allow_retention)
+                checks.check(
+                    config,
+                    options.source,
+                    options.sink,
+                    dead,
+                    group=_group(options),
+                    too_large=options.too_large,
+                    allow_retention=options.allow_retention,
+                )
             work.start()
             options.running = True
             work.run()
@@ -123,11 +137,20 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
                 progress.finish()
         interrupted = signal.SIGINT in received
     if options.format == "json":
-        print(json.dumps({
-            "contract": contract.full_name, "version": contract.version, "fingerprint": contract.fingerprint,
-            "source": options.source, "sink": options.sink, "dead_letter": dead,
-            "unacknowledged": guard.unacknowledged, **guard.stats.as_dict(),
-        }))
+        print(
+            json.dumps(
+                {
+                    "contract": contract.full_name,
+                    "version": contract.version,
+                    "fingerprint": contract.fingerprint,
+                    "source": options.source,
+                    "sink": options.sink,
+                    "dead_letter": dead,
+                    "unacknowledged": guard.unacknowledged,
+                    **guard.stats.as_dict(),
+                }
+            )
+        )
     if guard.unacknowledged:
         reason = guard.blocked or "no acknowledgement within the grace period"
         print(f"{plural(guard.unacknowledged, 'record')} not acknowledged and not committed: {reason}", file=sys.stderr)
@@ -163,15 +186,26 @@ class _Work(NamedTuple):
 
 
 def _at_least_once(
-    options: argparse.Namespace, contract: Contract[Any], dead: str, for_consumer: dict[str, Any],
+    options: argparse.Namespace,
+    contract: Contract[Any],
+    dead: str,
+    for_consumer: dict[str, Any],
     config: dict[str, Any],
 ) -> _Work:
     consumer = _consumer(options, for_consumer)
     try:
         guard: Guard[Any] = Guard(
-            consumer, contract, dead_letters=config, dead_letter_topic=dead, encoding=options.encoding,
-            tombstones="deliver", too_large=options.too_large, give_up_after=options.give_up_after,
-            grace=options.grace, stop_at_end=options.exit_at_end, breaker=_breaker(options),
+            consumer,
+            contract,
+            dead_letters=config,
+            dead_letter_topic=dead,
+            encoding=options.encoding,
+            tombstones="deliver",
+            too_large=options.too_large,
+            give_up_after=options.give_up_after,
+            grace=options.grace,
+            stop_at_end=options.exit_at_end,
+            breaker=_breaker(options),
         )
     except GuardError:
         consumer.close(autocommit=False)
@@ -181,8 +215,13 @@ def _at_least_once(
     except OSError as error:
         guard.close()
         raise GuardError(f"--http: port {options.http} cannot be used ({error.strerror})") from None
-    forward = Forward(guard, options.sink, client.producer_factory(config), encoding=options.sink_encoding,
-                      acknowledge_within=client.answer_within(config))
+    forward = Forward(
+        guard,
+        options.sink,
+        client.producer_factory(config),
+        encoding=options.sink_encoding,
+        acknowledge_within=client.answer_within(config),
+    )
 
     def tick(function: Callable[[], object]) -> None:
         def step() -> None:
@@ -208,14 +247,20 @@ def _at_least_once(
 
 
 def _exactly_once(
-    options: argparse.Namespace, contract: Contract[Any], dead: str, for_consumer: dict[str, Any],
+    options: argparse.Namespace,
+    contract: Contract[Any],
+    dead: str,
+    for_consumer: dict[str, Any],
     config: dict[str, Any],
 ) -> _Work:
     if contract.on_breach == "HALT":
-        raise GuardError("--exactly-once: service levels are not judged there, and the contract halts on a breach; "
-                         "guard it at least once")
-    transactional_id = ".".join((options.transactional_id_prefix or "protocontract", _group(options),
-                                 options.instance or uuid.uuid4().hex))
+        raise GuardError(
+            "--exactly-once: service levels are not judged there, and the contract halts on a breach; "
+            "guard it at least once"
+        )
+    transactional_id = ".".join(
+        (options.transactional_id_prefix or "protocontract", _group(options), options.instance or uuid.uuid4().hex)
+    )
     try:
         producers = client.transactional_factory(config, transactional_id, TRANSACTION_TIMEOUT_MS)
     except ValueError as error:
@@ -223,9 +268,17 @@ def _exactly_once(
     consumer = _consumer(options, for_consumer)
     try:
         guard = ExactlyOnce(
-            consumer, contract, Transactions(producers), sink=options.sink, dead_letter_topic=dead,
-            encoding=options.encoding, sink_encoding=options.sink_encoding, too_large=options.too_large,
-            give_up_after=options.give_up_after, grace=options.grace, stop_at_end=options.exit_at_end,
+            consumer,
+            contract,
+            Transactions(producers),
+            sink=options.sink,
+            dead_letter_topic=dead,
+            encoding=options.encoding,
+            sink_encoding=options.sink_encoding,
+            too_large=options.too_large,
+            give_up_after=options.give_up_after,
+            grace=options.grace,
+            stop_at_end=options.exit_at_end,
             sole=options.instance is not None,
         )
     except GuardError:
@@ -260,7 +313,9 @@ def _group(options: argparse.Namespace) -> str:
 
 def _consumer(options: argparse.Namespace, config: Mapping[str, Any]) -> Any:
     settings = {
-        "client_id": "protocontract-guard", "bootstrap_timeout_ms": 10_000, **config,
+        "client_id": "protocontract-guard",
+        "bootstrap_timeout_ms": 10_000,
+        **config,
         "group_id": _group(options),
         "enable_auto_commit": False,
         "auto_offset_reset": "earliest" if getattr(options, "from") == "earliest" else "none",
@@ -372,9 +427,14 @@ class _Progress:
         share = "" if stats.compliance is None else f" ({percent(stats.compliance)})"
         lag = self._guard.lag
         parts = [
-            self._title, f"{consumed:,} in", f"{stats.valid:,} valid{share}", f"{stats.normalized:,} normalised",
-            f"{stats.dead_lettered:,} dead", plural(stats.tombstones, "tombstone") if stats.tombstones else "",
-            "" if lag is None else f"lag {lag:,}", f"{rate:,.0f}/s",
+            self._title,
+            f"{consumed:,} in",
+            f"{stats.valid:,} valid{share}",
+            f"{stats.normalized:,} normalised",
+            f"{stats.dead_lettered:,} dead",
+            plural(stats.tombstones, "tombstone") if stats.tombstones else "",
+            "" if lag is None else f"lag {lag:,}",
+            f"{rate:,.0f}/s",
         ]
         if self._guard.blocked:
             parts.append(f"waiting: {self._guard.blocked}")
@@ -436,8 +496,11 @@ def _instance(text: str) -> str:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="protocontract guard", description=_DESCRIPTION, epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+        prog="protocontract guard",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("--contract", required=True, metavar="NAME", help="full name of the message: pkg.v1.Message")
     where = parser.add_mutually_exclusive_group()
@@ -449,40 +512,93 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--bootstrap-servers", metavar="HOST:PORT[,...]", help="default $KAFKA_BOOTSTRAP_SERVERS")
     parser.add_argument("--client-config", metavar="FILE", help="further options of the Kafka client: TLS, SASL")
     parser.add_argument("--group", metavar="NAME", help="consumer group; default protocontract.SOURCE.SINK")
-    parser.add_argument("--instance", type=_instance, metavar="NAME",
-                        help="a name that this process keeps over restarts and no other has: it gets its partitions "
-                             "back without a rebalance (group.instance.id)")
-    parser.add_argument("--exactly-once", action="store_true",
-                        help="write good records, dead letters and offsets in transactions of one cluster")
-    parser.add_argument("--transactional-id-prefix", metavar="TEXT",
-                        help="transactional ids are TEXT.GROUP.INSTANCE, with a random instance where none is named; "
-                             "default protocontract")
-    parser.add_argument("--from", choices=("earliest", "stop"), default="earliest",
-                        help="where to begin without a committed offset; stop refuses, and so reports a gap")
-    parser.add_argument("--encoding", choices=("protobuf", "confluent", "json", "headers"), default="protobuf",
-                        help="how records are written; headers decides by __value_schema_id and content-type")
+    parser.add_argument(
+        "--instance",
+        type=_instance,
+        metavar="NAME",
+        help="a name that this process keeps over restarts and no other has: it gets its partitions "
+        "back without a rebalance (group.instance.id)",
+    )
+    parser.add_argument(
+        "--exactly-once",
+        action="store_true",
+        help="write good records, dead letters and offsets in transactions of one cluster",
+    )
+    parser.add_argument(
+        "--transactional-id-prefix",
+        metavar="TEXT",
+        help="transactional ids are TEXT.GROUP.INSTANCE, with a random instance where none is named; "
+        "default protocontract",
+    )
+    parser.add_argument(
+        "--from",
+        choices=("earliest", "stop"),
+        default="earliest",
+        help="where to begin without a committed offset; stop refuses, and so reports a gap",
+    )
+    parser.add_argument(
+        "--encoding",
+        choices=("protobuf", "confluent", "json", "headers"),
+        default="protobuf",
+        help="how records are written; headers decides by __value_schema_id and content-type",
+    )
     parser.add_argument("--sink-encoding", choices=("protobuf", "json"), help="default as the source")
-    parser.add_argument("--too-large", choices=("block", "truncate"), default="block",
-                        help="a dead letter that its topic refuses for its size: wait, or cut it and say so")
-    parser.add_argument("--allow-retention", action="store_true",
-                        help="start although the dead-letter topic deletes records by their age or number")
-    parser.add_argument("--skip-checks", action="store_true",
-                        help="start without a look at the topics' rights and settings")
-    parser.add_argument("--exit-at-end", action="store_true",
-                        help="stop when everything is done that was in the source at the start")
-    parser.add_argument("--give-up-after", type=_seconds, metavar="SECONDS",
-                        help="end when a topic could not be written for so long; default never")
-    parser.add_argument("--grace", type=_seconds, default=10.0, metavar="SECONDS",
-                        help="time to wait for acknowledgements when stopped; default 10")
-    parser.add_argument("--halt", choices=("pause", "exit"), default="pause",
-                        help="what a missed level of a contract that halts, or an open breaker, does: stay in the "
-                             "group and deliver nothing (default), or end with exit code 1")
-    parser.add_argument("--breaker-ratio", type=_ratio, metavar="SHARE",
-                        help="halt a partition when so many of its last 100 records are bad: 0.5 is half of them")
-    parser.add_argument("--breaker-consecutive", type=_count, metavar="N",
-                        help="halt a partition after N bad records in a row")
-    parser.add_argument("--http", type=_port, metavar="PORT",
-                        help="answer /livez, /readyz and /metrics on this port of the loopback interface")
-    parser.add_argument("--format", choices=("text", "json"), default="text",
-                        help="json prints the counts at the end to standard output")
+    parser.add_argument(
+        "--too-large",
+        choices=("block", "truncate"),
+        default="block",
+        help="a dead letter that its topic refuses for its size: wait, or cut it and say so",
+    )
+    parser.add_argument(
+        "--allow-retention",
+        action="store_true",
+        help="start although the dead-letter topic deletes records by their age or number",
+    )
+    parser.add_argument(
+        "--skip-checks", action="store_true", help="start without a look at the topics' rights and settings"
+    )
+    parser.add_argument(
+        "--exit-at-end", action="store_true", help="stop when everything is done that was in the source at the start"
+    )
+    parser.add_argument(
+        "--give-up-after",
+        type=_seconds,
+        metavar="SECONDS",
+        help="end when a topic could not be written for so long; default never",
+    )
+    parser.add_argument(
+        "--grace",
+        type=_seconds,
+        default=10.0,
+        metavar="SECONDS",
+        help="time to wait for acknowledgements when stopped; default 10",
+    )
+    parser.add_argument(
+        "--halt",
+        choices=("pause", "exit"),
+        default="pause",
+        help="what a missed level of a contract that halts, or an open breaker, does: stay in the "
+        "group and deliver nothing (default), or end with exit code 1",
+    )
+    parser.add_argument(
+        "--breaker-ratio",
+        type=_ratio,
+        metavar="SHARE",
+        help="halt a partition when so many of its last 100 records are bad: 0.5 is half of them",
+    )
+    parser.add_argument(
+        "--breaker-consecutive", type=_count, metavar="N", help="halt a partition after N bad records in a row"
+    )
+    parser.add_argument(
+        "--http",
+        type=_port,
+        metavar="PORT",
+        help="answer /livez, /readyz and /metrics on this port of the loopback interface",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="json prints the counts at the end to standard output",
+    )
     return parser

@@ -38,8 +38,12 @@ class Cluster:
     def reader(self, group: str | None = None) -> Iterator[Any]:
         """A consumer that takes its partitions by itself. ``group`` is where it may commit. Raises GuardError."""
         settings = {
-            "client_id": "protocontract-dead-letter", "bootstrap_timeout_ms": 10_000, **self._consumer,
-            "group_id": group, "enable_auto_commit": False, "auto_offset_reset": "earliest",
+            "client_id": "protocontract-dead-letter",
+            "bootstrap_timeout_ms": 10_000,
+            **self._consumer,
+            "group_id": group,
+            "enable_auto_commit": False,
+            "auto_offset_reset": "earliest",
             # What a transaction aborted was never written, as far as readers are concerned.
             "isolation_level": "read_committed",
         }
@@ -79,7 +83,8 @@ def partitions_of(producer: Producer, topic: str) -> set[int]:
         found = producer.partitions_for(topic)
     except client.errors.KafkaError as error:
         raise GuardError(
-            f"topic {topic} cannot be written ({type(error).__name__}); create it, or grant access") from None
+            f"topic {topic} cannot be written ({type(error).__name__}); create it, or grant access"
+        ) from None
     if not found:
         raise GuardError(f"topic {topic} does not exist")
     return set(found)
@@ -103,26 +108,53 @@ def add_connection(parser: argparse.ArgumentParser) -> None:
 
 def add_selection(parser: argparse.ArgumentParser) -> None:
     """Options that say which dead letters are meant."""
-    parser.add_argument("--rule", action="append", default=[], metavar="ID",
-                        help="only letters that broke this rule; may be given again")
-    parser.add_argument("--code", action="append", default=[], type=_code, metavar="CODE",
-                        help="only letters with this error code, 0xb93db785; may be given again")
+    parser.add_argument(
+        "--rule",
+        action="append",
+        default=[],
+        metavar="ID",
+        help="only letters that broke this rule; may be given again",
+    )
+    parser.add_argument(
+        "--code",
+        action="append",
+        default=[],
+        type=_code,
+        metavar="CODE",
+        help="only letters with this error code, 0xb93db785; may be given again",
+    )
     parser.add_argument("--contract", metavar="NAME", help="only letters of this contract: pkg.v1.Message")
     parser.add_argument("--contract-version", metavar="VERSION", help="only letters of this version of the contract")
     parser.add_argument("--group", metavar="NAME", help="only records that failed first in this consumer group")
-    parser.add_argument("--since", type=_time, metavar="TIME",
-                        help="only letters written since: 2026-03-09T08:00:00Z, or 90m, 12h, 3d ago")
+    parser.add_argument(
+        "--since",
+        type=_time,
+        metavar="TIME",
+        help="only letters written since: 2026-03-09T08:00:00Z, or 90m, 12h, 3d ago",
+    )
     parser.add_argument("--until", type=_time, metavar="TIME", help="only letters written before")
-    parser.add_argument("--partition", action="append", default=[], type=_partition, metavar="N",
-                        help="only records that came from this partition of their source; may be given again")
+    parser.add_argument(
+        "--partition",
+        action="append",
+        default=[],
+        type=_partition,
+        metavar="N",
+        help="only records that came from this partition of their source; may be given again",
+    )
 
 
 def selection(options: argparse.Namespace) -> Selection:
     """Which letters the options mean."""
     return Selection(
-        rules=tuple(sorted(set(options.rule))), codes=tuple(sorted(set(options.code))), contract=options.contract,
-        version=options.contract_version, group=options.group, since=options.since, until=options.until,
-        partitions=tuple(sorted(set(options.partition))))
+        rules=tuple(sorted(set(options.rule))),
+        codes=tuple(sorted(set(options.code))),
+        contract=options.contract,
+        version=options.contract_version,
+        group=options.group,
+        since=options.since,
+        until=options.until,
+        partitions=tuple(sorted(set(options.partition))),
+    )
 
 
 def _code(text: str) -> int:

@@ -16,7 +16,8 @@ def check_config(config: Mapping[str, Any]) -> None:
         if config.get(name) is not None:
             raise GuardError(
                 f"{name}: leave it out of the consumer; one that raises makes kafka-python loop on the record for "
-                "ever, so the guard decodes raw bytes after the poll")
+                "ever, so the guard decodes raw bytes after the poll"
+            )
     if config.get("enable_auto_commit", True):
         raise GuardError("enable_auto_commit: set it to False; only the guard knows what may be committed")
     if not config.get("group_id"):
@@ -24,7 +25,8 @@ def check_config(config: Mapping[str, Any]) -> None:
     reset = config.get("auto_offset_reset")
     if reset not in ("earliest", "none"):
         raise GuardError(
-            f"auto_offset_reset: set it to \"earliest\" or \"none\"; {reset!r} loses what waits at the first start")
+            f'auto_offset_reset: set it to "earliest" or "none"; {reset!r} loses what waits at the first start'
+        )
 
 
 def check_listener(consumer: Consumer, listener: Any) -> None:
@@ -33,6 +35,8 @@ def check_listener(consumer: Consumer, listener: Any) -> None:
     there = getattr(getattr(consumer, "_subscription", None), "rebalance_listener", None)
     if there is not None and listener is None:
         raise GuardError("listener: the consumer has a rebalance listener already; give it to the guard instead")
-    if any(inspect.iscoroutinefunction(getattr(listener, name, None))
-           for name in ("on_partitions_revoked", "on_partitions_lost", "on_partitions_assigned")):
+    if any(
+        inspect.iscoroutinefunction(getattr(listener, name, None))
+        for name in ("on_partitions_revoked", "on_partitions_lost", "on_partitions_assigned")
+    ):
         raise GuardError("listener: its methods are coroutines; give one with plain methods")

@@ -61,12 +61,38 @@ TARGET_GROUP: Final = f"{PREFIX}target_group"
 #: Written on good records: the fingerprint of the contract that a guard has applied already.
 NORMALIZED: Final = f"{PREFIX}normalized"
 
-DEAD_LETTER_HEADERS: Final = frozenset({
-    TOPIC, PARTITION, OFFSET, TIMESTAMP, TIMESTAMP_TYPE, GROUP, CLIENT, CONTRACT, VERSION, FINGERPRINT, RULE_IDS,
-    ERROR_CODES, FIELD_PATHS, ERROR_CLASS, VIOLATIONS, REASON, ATTEMPT, FIRST_FAILED_AT, REPLAYS, NULL, NULL_HEADERS,
-    TRUNCATED, ORIGINAL_SIZE, SHA256, REPLAYED, PLAN, TARGET_GROUP,
-    FIRST_GROUP,
-})
+DEAD_LETTER_HEADERS: Final = frozenset(
+    {
+        TOPIC,
+        PARTITION,
+        OFFSET,
+        TIMESTAMP,
+        TIMESTAMP_TYPE,
+        GROUP,
+        CLIENT,
+        CONTRACT,
+        VERSION,
+        FINGERPRINT,
+        RULE_IDS,
+        ERROR_CODES,
+        FIELD_PATHS,
+        ERROR_CLASS,
+        VIOLATIONS,
+        REASON,
+        ATTEMPT,
+        FIRST_FAILED_AT,
+        REPLAYS,
+        NULL,
+        NULL_HEADERS,
+        TRUNCATED,
+        ORIGINAL_SIZE,
+        SHA256,
+        REPLAYED,
+        PLAN,
+        TARGET_GROUP,
+        FIRST_GROUP,
+    }
+)
 
 #: Bounds of one record's headers: how many violations are listed, and how many bytes one header takes.
 MAX_LISTED: Final = 50
@@ -89,8 +115,7 @@ class Letter:
     @property
     def size(self) -> int:
         """Bytes of key, value and headers."""
-        return (len(self.key or b"") + len(self.value or b"")
-                + sum(len(key) + len(value) for key, value in self.headers))
+        return len(self.key or b"") + len(self.value or b"") + sum(len(key) + len(value) for key, value in self.headers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +239,8 @@ def split_headers(
         kept.append((key, value))
     # Places noted by an earlier guard, as far as they still fit.
     nulls += [
-        int(place) for place in before.get(NULL_HEADERS, b"").split(b",")
+        int(place)
+        for place in before.get(NULL_HEADERS, b"").split(b",")
         if place.isdigit() and len(place) < 10 and int(place) < len(kept) and kept[int(place)][1] == b""
     ]
     return before, kept, sorted(set(nulls))

@@ -183,8 +183,20 @@ def _head(letter: DeadLetter, judgement: Judgement) -> tuple[str, ...]:
         return letter.position, written, "not written by a guard", "", "", "", ""
     replays = f", replayed {letter.replays}" if letter.replays else ""
     contract = f"{letter.contract} {letter.version}".rstrip()
-    return (letter.position, written, *(_printable(text) for text in (
-        str(letter.origin), contract, letter.group, f"attempt {letter.attempt}{replays}", judgement.state)))
+    return (
+        letter.position,
+        written,
+        *(
+            _printable(text)
+            for text in (
+                str(letter.origin),
+                contract,
+                letter.group,
+                f"attempt {letter.attempt}{replays}",
+                judgement.state,
+            )
+        ),
+    )
 
 
 def _row(finding: Shown) -> tuple[str, str, str, str]:
@@ -211,12 +223,20 @@ def _plain(value: Any) -> Any:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="protocontract dead-letter", allow_abbrev=False,
-                                     description="Show what lies in a dead-letter topic, and why.")
+    parser = argparse.ArgumentParser(
+        prog="protocontract dead-letter",
+        allow_abbrev=False,
+        description="Show what lies in a dead-letter topic, and why.",
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     inspect = commands.add_parser(
-        "inspect", help="show dead letters", description=_DESCRIPTION, epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False)
+        "inspect",
+        help="show dead letters",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
     inspect.add_argument("topic", metavar="TOPIC", help="the dead-letter topic")
     how_many = inspect.add_mutually_exclusive_group()
     how_many.add_argument("--last", type=_number, default=20, metavar="N", help="how many letters; default 20")
@@ -225,8 +245,12 @@ def _parser() -> argparse.ArgumentParser:
     where = inspect.add_mutually_exclusive_group()
     where.add_argument("--proto-path", metavar="DIR", help="compile contracts from the .proto files below DIR")
     where.add_argument("--descriptors", metavar="FILE", help="compile contracts from a FileDescriptorSet")
-    inspect.add_argument("--encoding", choices=ENCODINGS, default="headers",
-                         help="how records are written; default by __value_schema_id and content-type, else protobuf")
+    inspect.add_argument(
+        "--encoding",
+        choices=ENCODINGS,
+        default="headers",
+        help="how records are written; default by __value_schema_id and content-type, else protobuf",
+    )
     inspect.add_argument("--format", choices=("text", "json"), default="text", help="how the report is written")
     add_connection(inspect)
     return parser

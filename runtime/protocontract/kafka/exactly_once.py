@@ -153,8 +153,9 @@ class ExactlyOnce:
         check_config(config)
         if config.get("isolation_level") != "read_committed":
             raise GuardError(
-                "isolation_level: set it to \"read_committed\"; only then kafka-python waits for offsets that another "
-                "member's transaction may still commit")
+                'isolation_level: set it to "read_committed"; only then kafka-python waits for offsets that another '
+                "member's transaction may still commit"
+            )
 
     # -- state
 
@@ -200,8 +201,11 @@ class ExactlyOnce:
             self._transactions.prepare()
         except TransactionFailed as failure:
             kind = type(failure.error).__name__
-            what = ("grant WRITE on the transactional id and on the topics"
-                    if client.is_forbidden(failure.error) else "the transaction coordinator does not answer")
+            what = (
+                "grant WRITE on the transactional id and on the topics"
+                if client.is_forbidden(failure.error)
+                else "the transaction coordinator does not answer"
+            )
             raise GuardError(f"no transaction can be prepared ({kind}): {what}") from None
         for name, topic in (("sink", self._sink), ("dead_letter_topic", self._dead)):
             try:
@@ -306,7 +310,8 @@ class ExactlyOnce:
             what = "rights are missing on the source or its group"
         # The client's text may quote a record; its class does not.
         raise SourceError(f"{what} ({kind}); nothing is committed that was not written") from (
-            error if client.is_client_error(error) else None)
+            error if client.is_client_error(error) else None
+        )
 
     def _begin_at_committed(self) -> None:
         """Set every partition to what the group has committed. What another member's transaction has not decided yet
@@ -394,8 +399,12 @@ class ExactlyOnce:
             judge, counts = self._judge.for_topic(tp.topic), work.stats.of(tp)
             epoch = -1
             while buffer:
-                if (work.records >= self._limit or work.bytes >= MAX_BYTES or self._disturbed
-                        or time.monotonic() >= until):
+                if (
+                    work.records >= self._limit
+                    or work.bytes >= MAX_BYTES
+                    or self._disturbed
+                    or time.monotonic() >= until
+                ):
                     return
                 raw = work.last = buffer.popleft()
                 work.records += 1
@@ -424,8 +433,12 @@ class ExactlyOnce:
         if raw.value is None:
             if raw.key is None:
                 return self._dead_letter(
-                    raw, stats, counts, tp,
-                    (own_violation(contract, "wire.null", "neither key nor value; expected a message"),))
+                    raw,
+                    stats,
+                    counts,
+                    tp,
+                    (own_violation(contract, "wire.null", "neither key nor value; expected a message"),),
+                )
             counts.tombstones += 1
             return sink_letter(self._sink, self._judge, raw, contract, None, changed=False)
         outcome, own = judge(raw)
@@ -434,23 +447,30 @@ class ExactlyOnce:
         if message is None or own is not None:
             stats.unknown_fields += outcome.unknown_fields
             return self._dead_letter(
-                raw, stats, counts, tp, outcome.violations if own is None else (*outcome.violations, own))
+                raw, stats, counts, tp, outcome.violations if own is None else (*outcome.violations, own)
+            )
         counts.valid += 1
         counts.delivered += 1
         stats.unknown_fields += judge.has_unknown_fields(message)
         stats.normalized += bool(outcome.changes)
         if outcome.violations:
             stats.warnings.update({rule_label(violation) for violation in outcome.violations})
-        return sink_letter(self._sink, self._judge, raw, contract, message,
-                           changed=bool(outcome.changes), encoding=self._sink_encoding)
+        return sink_letter(
+            self._sink, self._judge, raw, contract, message, changed=bool(outcome.changes), encoding=self._sink_encoding
+        )
 
     def _dead_letter(
-        self, raw: Fetched, stats: GuardStats, counts: PartitionStats, tp: TopicPartition,
+        self,
+        raw: Fetched,
+        stats: GuardStats,
+        counts: PartitionStats,
+        tp: TopicPartition,
         violations: Sequence[Violation],
     ) -> Letter:
         stats.by_rule.update({rule_label(violation) for violation in violations})
         stats.violations.update(
-            {(self._contract.full_name, rule_label(violation), error_class(violation)) for violation in violations})
+            {(self._contract.full_name, rule_label(violation), error_class(violation)) for violation in violations}
+        )
         counts.dead_lettered += 1
         letter = dead_letter(raw, self._dead, self._contract, violations, self._provenance, now=time.time())
         for size in TRUNCATED_SIZES[: self._cuts[tp, raw.offset]]:
@@ -459,13 +479,15 @@ class ExactlyOnce:
 
     def _succeeded(self, work: _Work) -> None:
         work.stats.truncated = sum(
-            1 for (tp, offset), cuts in self._cuts.items() if cuts and offset < work.offsets.get(tp, (0, 0))[0])
+            1 for (tp, offset), cuts in self._cuts.items() if cuts and offset < work.offsets.get(tp, (0, 0))[0]
+        )
         _add(self.stats, work.stats)
         for tp, (offset, _) in work.offsets.items():
             self._committed[tp] = offset
         if self._cuts:
-            self._cuts = Counter({place: cuts for place, cuts in self._cuts.items()
-                                  if place[1] >= self._committed.get(place[0], 0)})
+            self._cuts = Counter(
+                {place: cuts for place, cuts in self._cuts.items() if place[1] >= self._committed.get(place[0], 0)}
+            )
         if self._blocked is not None:
             log.warning("transactions are committed again")
         self._blocked = None
@@ -500,7 +522,8 @@ class ExactlyOnce:
         if self._sole and client.is_fenced(error):
             raise GuardError(
                 f"the transaction was fenced ({kind}): another process uses this --instance, or one transaction took "
-                "longer than its timeout; nothing is lost")
+                "longer than its timeout; nothing is lost"
+            )
         last = work.last
         if client.is_too_large(error) and last is not None:
             if work.records > 1:
@@ -513,8 +536,10 @@ class ExactlyOnce:
                 return
             self._limit = 1
             what = "dead letters" if topic == self._dead else "the sink"
-            reason = (f"{what}: the record {last.topic}:{last.partition}:{last.offset} is larger than topic {topic} "
-                      f"takes ({kind})")
+            reason = (
+                f"{what}: the record {last.topic}:{last.partition}:{last.offset} is larger than topic {topic} "
+                f"takes ({kind})"
+            )
         elif topic is not None:
             what = "dead letters" if topic == self._dead else "the sink"
             reason = f"{what}: topic {topic} cannot be written ({kind})"
@@ -541,8 +566,11 @@ class ExactlyOnce:
 
     def _find_ends(self) -> None:
         consumer = self._consumer
-        tps = [TopicPartition(topic, number) for topic in consumer.subscription() or ()
-               for number in consumer.partitions_for_topic(topic)]
+        tps = [
+            TopicPartition(topic, number)
+            for topic in consumer.subscription() or ()
+            for number in consumer.partitions_for_topic(topic)
+        ]
         starts = consumer.beginning_offsets(tps)
         self._ends = {tp: end for tp, end in consumer.end_offsets(tps).items() if end > starts.get(tp, 0)}
 
@@ -593,5 +621,3 @@ def _listener(work: ExactlyOnce) -> Any:
             work.changed_hands(lost=False)
 
     return Listener()
-
-

@@ -50,8 +50,14 @@ class Forward:
         self._guard = guard
         self._topic = topic
         self._encoding: SinkEncoding | None = encoding
-        self._sink = Outbox(producers, "the sink", backoff=backoff, max_pending=max_pending,
-                            acknowledge_within=acknowledge_within, ordered=True)
+        self._sink = Outbox(
+            producers,
+            "the sink",
+            backoff=backoff,
+            max_pending=max_pending,
+            acknowledge_within=acknowledge_within,
+            ordered=True,
+        )
         guard._sink = self._sink
 
     def start(self) -> None:
@@ -59,7 +65,8 @@ class Forward:
         error = self._sink.check(self._topic)
         if error is not None:
             raise GuardError(
-                f"sink: topic {self._topic} cannot be used ({type(error).__name__}); create it, or grant access")
+                f"sink: topic {self._topic} cannot be used ({type(error).__name__}); create it, or grant access"
+            )
         self._guard.start()
 
     def run(self) -> None:
@@ -73,8 +80,15 @@ class Forward:
                 violation = own_violation(record.contract, "wire.null", "neither key nor value; expected a message")
                 guard._dead_letter(record._partition, raw, record.contract, (violation,))
                 continue
-            letter = sink_letter(self._topic, guard._judge, raw, record.contract, record.message,
-                                 changed=bool(record.changes), encoding=self._encoding)
+            letter = sink_letter(
+                self._topic,
+                guard._judge,
+                raw,
+                record.contract,
+                record.message,
+                changed=bool(record.changes),
+                encoding=self._encoding,
+            )
             outcome: Literal["delivered", "tombstones"] = "delivered" if raw.value is not None else "tombstones"
             sink.send(Sending(letter, record._partition, raw.offset, outcome))
 

@@ -133,17 +133,24 @@ class Guard(Generic[M]):
         self._close_consumer = close_consumer
         #: What the guard counted.
         self.stats = GuardStats()
-        self._halting = Halting(self._judge.contracts, self._judge.contract_of, clock, breaker=breaker,
-                                on_breach=on_breach)
+        self._halting = Halting(
+            self._judge.contracts, self._judge.contract_of, clock, breaker=breaker, on_breach=on_breach
+        )
         self._source = Source(self._consumer, self.stats, listener=listener, parse_halt=self._halting.parse)
         self._outbox = Outbox(
-            self._producers(dead_letters), "dead letters", too_large=too_large, backoff=backoff,
-            max_pending=max_pending, acknowledge_within=client.answer_within(dead_letters))
+            self._producers(dead_letters),
+            "dead letters",
+            too_large=too_large,
+            backoff=backoff,
+            max_pending=max_pending,
+            acknowledge_within=client.answer_within(dead_letters),
+        )
         #: The way to a sink and what to call now and then: for the guard process.
         self._sink: Outbox | None = None
         self._tick: Callable[[], object] | None = None
         self._provenance = Provenance(
-            str(self._consumer.config["group_id"]), str(self._consumer.config.get("client_id") or ""))
+            str(self._consumer.config["group_id"]), str(self._consumer.config.get("client_id") or "")
+        )
         self._in_hand: Record[M] | None = None
         self._ends: Ends | None = None
         self._started = False
@@ -163,7 +170,8 @@ class Guard(Generic[M]):
             dead = self._dead_letter_topic_of(contract)
             if dead in topics:
                 raise GuardError(
-                    f"dead_letter_topic: the consumer reads {dead} itself; its records would go round for ever")
+                    f"dead_letter_topic: the consumer reads {dead} itself; its records would go round for ever"
+                )
 
     def _dead_letter_topic_of(self, contract: Contract[Any]) -> str:
         topic = self._dead_letter_topic or contract.dead_letter_topic
@@ -193,7 +201,8 @@ class Guard(Generic[M]):
             error = self._outbox.check(topic)
             if error is not None:
                 raise GuardError(
-                    f"dead_letter_topic: {topic} cannot be used ({type(error).__name__}); create it, or grant access")
+                    f"dead_letter_topic: {topic} cannot be used ({type(error).__name__}); create it, or grant access"
+                )
         missing = client.missing_codecs()
         if missing:
             log.info("compressed batches of these kinds would stop the guard: %s", ", ".join(missing))
@@ -233,8 +242,10 @@ class Guard(Generic[M]):
             elif self._started:
                 self._source.commit_now(left)
         if self.unacknowledged:
-            log.warning("%d letters are not acknowledged; their records are uncommitted and will be read again",
-                        self.unacknowledged)
+            log.warning(
+                "%d letters are not acknowledged; their records are uncommitted and will be read again",
+                self.unacknowledged,
+            )
 
     def _drain(self, deadline: float) -> None:
         """Wait until every letter is acknowledged or the time is over."""
@@ -475,8 +486,11 @@ class Guard(Generic[M]):
             return None
         if not self._told_tombstone:
             self._told_tombstone = True
-            log.warning("records without a value are skipped and counted (tombstones=\"skip\"); first in %s:%d",
-                        raw.topic, raw.partition)
+            log.warning(
+                'records without a value are skipped and counted (tombstones="skip"); first in %s:%d',
+                raw.topic,
+                raw.partition,
+            )
         partition.ledger.resolve(raw.offset)
         partition.stats.tombstones += 1
         return None
@@ -509,9 +523,17 @@ class Guard(Generic[M]):
             return
         self.stats.by_rule.update({rule_label(violation) for violation in violations})
         self.stats.violations.update(
-            {(contract.full_name, rule_label(violation), error_class(violation)) for violation in violations})
-        letter = dead_letter(raw, self._dead_letter_topic_of(contract), contract, violations, self._provenance,
-                             reason=reason, now=time.time())
+            {(contract.full_name, rule_label(violation), error_class(violation)) for violation in violations}
+        )
+        letter = dead_letter(
+            raw,
+            self._dead_letter_topic_of(contract),
+            contract,
+            violations,
+            self._provenance,
+            reason=reason,
+            now=time.time(),
+        )
         self._outbox.send(Sending(letter, partition, raw.offset, "dead_lettered"))
 
     def _settle(self) -> None:
@@ -551,8 +573,9 @@ class Guard(Generic[M]):
 
     def _must_wait(self) -> bool:
         outbox, sink = self._outbox, self._sink
-        return (outbox.blocked is not None or outbox.full
-                or (sink is not None and (sink.blocked is not None or sink.full)))
+        return (
+            outbox.blocked is not None or outbox.full or (sink is not None and (sink.blocked is not None or sink.full))
+        )
 
     def _wait(self) -> None:
         """Nothing may be delivered now. Stay in the group, wait for an answer or for the next try."""

@@ -73,10 +73,12 @@ def status_command(argv: list[str]) -> int:
 def resume_command(argv: list[str]) -> int:
     """Let a halted line go on."""
     parser = _parser("resume", _RESUME)
-    parser.add_argument("--reason", required=True, metavar="TEXT",
-                        help="why it may go on; a running guard writes it to its log")
-    parser.add_argument("--http", type=int, metavar="PORT",
-                        help="the port that the running guard was given, on this host")
+    parser.add_argument(
+        "--reason", required=True, metavar="TEXT", help="why it may go on; a running guard writes it to its log"
+    )
+    parser.add_argument(
+        "--http", type=int, metavar="PORT", help="the port that the running guard was given, on this host"
+    )
     parser.add_argument("--source", metavar="TOPIC", help="what the stopped guard reads")
     _add_group(parser)
     add_connection(parser)
@@ -111,9 +113,15 @@ def read_states(where: Cluster, topic: str, group: str) -> list[PartitionState]:
             for tp in tps:
                 committed = consumer.committed(tp, metadata=True, timeout_ms=10_000)
                 offset = None if committed is None else committed.offset
-                found.append(PartitionState(
-                    tp.partition, offset, ends[tp], None if offset is None else max(0, ends[tp] - offset),
-                    "" if committed is None else halted_by(committed.metadata or "")))
+                found.append(
+                    PartitionState(
+                        tp.partition,
+                        offset,
+                        ends[tp],
+                        None if offset is None else max(0, ends[tp] - offset),
+                        "" if committed is None else halted_by(committed.metadata or ""),
+                    )
+                )
             return found
         except client.errors.KafkaError as error:
             raise GuardError(f"{topic} cannot be asked about ({type(error).__name__})") from None
@@ -167,8 +175,12 @@ def _resume_running(port: int, reason: str) -> int:
 
 
 def _parser(name: str, description: str) -> argparse.ArgumentParser:
-    return argparse.ArgumentParser(prog=f"protocontract guard {name}", description=description, allow_abbrev=False,
-                                   formatter_class=argparse.RawDescriptionHelpFormatter)
+    return argparse.ArgumentParser(
+        prog=f"protocontract guard {name}",
+        description=description,
+        allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
 
 
 def _add_group(parser: argparse.ArgumentParser) -> None:

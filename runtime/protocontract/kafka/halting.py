@@ -161,8 +161,12 @@ class _Watch:
             return True
         if not ok and not self._shares <= self.missed:
             return True
-        return (moment is not None and self._latency is not None and now - moment > self._latency
-                and "latency" not in self.missed)
+        return (
+            moment is not None
+            and self._latency is not None
+            and now - moment > self._latency
+            and "latency" not in self.missed
+        )
 
 
 class _Breaker:
@@ -197,9 +201,7 @@ class Observer:
 
     __slots__ = ("_breaker", "_halting", "_watch", "partition")
 
-    def __init__(
-        self, halting: Halting, partition: Partition, watch: _Watch | None, breaker: _Breaker | None
-    ) -> None:
+    def __init__(self, halting: Halting, partition: Partition, watch: _Watch | None, breaker: _Breaker | None) -> None:
         self.partition = partition
         self._halting = halting
         self._watch = watch
@@ -346,18 +348,34 @@ class Halting:
 
     def break_off(self, partition: Partition, contract: str, reason: str) -> None:
         """Halt one partition because its breaker opened."""
-        log.warning("breaker open: contract=%s partition=%s:%d reason=%r", contract, partition.tp.topic,
-                    partition.tp.partition, reason, extra={"protocontract": {
-                        "contract": contract, "level": "breaker", "state": "open", "reason": reason,
-                        "topic": partition.tp.topic, "partition": partition.tp.partition}})
+        log.warning(
+            "breaker open: contract=%s partition=%s:%d reason=%r",
+            contract,
+            partition.tp.topic,
+            partition.tp.partition,
+            reason,
+            extra={
+                "protocontract": {
+                    "contract": contract,
+                    "level": "breaker",
+                    "state": "open",
+                    "reason": reason,
+                    "topic": partition.tp.topic,
+                    "partition": partition.tp.partition,
+                }
+            },
+        )
         self._halt([partition], contract, reason)
         self._tell(Breach(contract, "breaker", reason, True, partition=partition.tp))
 
     def _partitions(self, contract: str) -> list[Partition]:
         if self._source is None:
             return []
-        return [partition for tp, partition in self._source.partitions.items()
-                if self._contract_of(tp.topic).full_name == contract]
+        return [
+            partition
+            for tp, partition in self._source.partitions.items()
+            if self._contract_of(tp.topic).full_name == contract
+        ]
 
     def _halt(self, partitions: Iterable[Partition], contract: str, reason: str) -> None:
         text = halt_metadata(contract, reason, self._clock())
@@ -436,10 +454,26 @@ def _log_turn(watch: _Watch, verdict: Verdict, state: str) -> None:
     level = logging.WARNING if state == "missed" else logging.INFO
     halts = watch.halts and state == "missed"
     log.log(
-        level, "level %s: contract=%s level=%s measured=%s promised=%s records=%d window_seconds=%g on_breach=%s",
-        state, watch.name, verdict.level, verdict.measured, verdict.promised, verdict.records, watch.live.window,
+        level,
+        "level %s: contract=%s level=%s measured=%s promised=%s records=%d window_seconds=%g on_breach=%s",
+        state,
+        watch.name,
+        verdict.level,
+        verdict.measured,
+        verdict.promised,
+        verdict.records,
+        watch.live.window,
         "HALT" if watch.halts else "ALERT",
-        extra={"protocontract": {
-            "contract": watch.name, "level": verdict.level, "state": state, "measured": verdict.measured,
-            "promised": verdict.promised, "records": verdict.records, "window_seconds": watch.live.window,
-            "halts": halts}})
+        extra={
+            "protocontract": {
+                "contract": watch.name,
+                "level": verdict.level,
+                "state": state,
+                "measured": verdict.measured,
+                "promised": verdict.promised,
+                "records": verdict.records,
+                "window_seconds": watch.live.window,
+                "halts": halts,
+            }
+        },
+    )

@@ -67,7 +67,8 @@ class Judge:
         found = (self._by_topic or {}).get(topic)
         if found is None:
             raise GuardError(
-                f"contract: none is given for topic {topic}; add it to the mapping or do not subscribe to it")
+                f"contract: none is given for topic {topic}; add it to the mapping or do not subscribe to it"
+            )
         return found
 
     def encoding_of(self, raw: Fetched) -> Encoding:
@@ -135,8 +136,9 @@ class TopicJudge:
         """The contract's outcome of a record that has a value, and what the guard itself finds against it."""
         headers = raw.headers
         if headers:
-            outcome = self._process(raw.value, encoding=self._encoding_of(raw),
-                                    normalized=already_normalized(headers, self.contract))
+            outcome = self._process(
+                raw.value, encoding=self._encoding_of(raw), normalized=already_normalized(headers, self.contract)
+            )
         elif self._fixed is not None:
             outcome = self._process(raw.value, encoding=self._fixed)
         else:

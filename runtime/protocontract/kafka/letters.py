@@ -168,8 +168,10 @@ class DeadLetter:
         # The field path of a message-level rule is empty, so an empty header is a list of one.
         paths = self.text(FIELD_PATHS).split(",") if FIELD_PATHS in self.ours else []
         paths = paths[: max(len(lists[0]), len(lists[1]))]
-        return [Finding(rule_id, parsed_code(code), path)
-                for rule_id, code, path in zip_longest(*lists, paths, fillvalue="")]
+        return [
+            Finding(rule_id, parsed_code(code), path)
+            for rule_id, code, path in zip_longest(*lists, paths, fillvalue="")
+        ]
 
     @property
     def rule_ids(self) -> list[str]:
@@ -185,9 +187,16 @@ class DeadLetter:
         raw, origin = self.raw, self.origin
         kind = self.text(TIMESTAMP_TYPE)
         return Restored(
-            origin.topic, origin.partition, origin.offset, None, self._number(TIMESTAMP, -1),
-            {"CreateTime": 0, "LogAppendTime": 1}.get(kind, -1), raw.key, None if self.null else raw.value,
-            restored_headers(raw.headers))
+            origin.topic,
+            origin.partition,
+            origin.offset,
+            None,
+            self._number(TIMESTAMP, -1),
+            {"CreateTime": 0, "LogAppendTime": 1}.get(kind, -1),
+            raw.key,
+            None if self.null else raw.value,
+            restored_headers(raw.headers),
+        )
 
     def as_dict(self) -> dict[str, Any]:
         """What the headers say, as plain values. Nothing of the record itself but its sizes."""
@@ -288,8 +297,11 @@ def extent(consumer: Any, topic: str) -> Extent:
         starts, ends = consumer.beginning_offsets(partitions), consumer.end_offsets(partitions)
     except client.errors.KafkaError as error:
         raise SourceError(f"topic {topic} cannot be read ({type(error).__name__})") from None
-    return Extent(topic, {tp.partition: offset for tp, offset in starts.items()},
-                  {tp.partition: offset for tp, offset in ends.items()})
+    return Extent(
+        topic,
+        {tp.partition: offset for tp, offset in starts.items()},
+        {tp.partition: offset for tp, offset in ends.items()},
+    )
 
 
 def read(
@@ -327,7 +339,8 @@ def read(
             if left and clock() > deadline:
                 waiting = ", ".join(f"{tp.topic}:{tp.partition}" for tp in sorted(left))
                 raise SourceError(
-                    f"nothing came from {waiting} for {patience:.0f} s; an open transaction may hold its end")
+                    f"nothing came from {waiting} for {patience:.0f} s; an open transaction may hold its end"
+                )
     except client.errors.KafkaError as error:
         raise SourceError(f"topic {topic} cannot be read ({type(error).__name__})") from None
 
@@ -352,14 +365,19 @@ def last_letters(consumer: Any, topic: str, count: int | None, selection: Select
                 if count is not None and len(kept) > count:
                     del kept[0]
         # A partition may hold more of the last ones only if it gave as many as asked, or was not read from its start.
-        short = [number for number, kept in found.items()
-                 if starts[number] > whole.starts.get(number, 0) and len(kept) < (count or 0)]
+        short = [
+            number
+            for number, kept in found.items()
+            if starts[number] > whole.starts.get(number, 0) and len(kept) < (count or 0)
+        ]
         if not short:
             break
         window *= 8
-    letters = sorted((letter for kept in found.values() for letter in kept),
-                     key=lambda letter: (letter.raw.timestamp, letter.raw.partition, letter.raw.offset))
-    return letters if count is None else letters[max(0, len(letters) - count):]
+    letters = sorted(
+        (letter for kept in found.values() for letter in kept),
+        key=lambda letter: (letter.raw.timestamp, letter.raw.partition, letter.raw.offset),
+    )
+    return letters if count is None else letters[max(0, len(letters) - count) :]
 
 
 def rule_counts(letters: Iterable[DeadLetter]) -> dict[str, int]:

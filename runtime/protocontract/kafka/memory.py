@@ -154,7 +154,8 @@ class MemoryLog:
         now = int(self._clock() * 1000)
         stamp = now if timestamp_ms is None or found.log_append_time else timestamp_ms
         record = MemoryRecord(
-            topic, partition, 0, log.end, stamp, int(found.log_append_time), key, value, list(headers))
+            topic, partition, 0, log.end, stamp, int(found.log_append_time), key, value, list(headers)
+        )
         log.records.append(record)
         log.end += 1
         with self._changed:
@@ -190,9 +191,16 @@ class MemoryLog:
     def consumer(self, *topics: str, group_id: str | None = "group", **config: Any) -> MemoryConsumer:
         """A consumer with kafka-python's configuration names, set up as the guard demands unless said otherwise."""
         merged = {
-            "group_id": group_id, "client_id": "memory", "enable_auto_commit": False, "auto_offset_reset": "earliest",
-            "max_poll_records": 500, "max_poll_interval_ms": 300_000, "key_deserializer": None,
-            "value_deserializer": None, "isolation_level": "read_uncommitted", **config,
+            "group_id": group_id,
+            "client_id": "memory",
+            "enable_auto_commit": False,
+            "auto_offset_reset": "earliest",
+            "max_poll_records": 500,
+            "max_poll_interval_ms": 300_000,
+            "key_deserializer": None,
+            "value_deserializer": None,
+            "isolation_level": "read_uncommitted",
+            **config,
         }
         return MemoryConsumer(self, topics, merged)
 

@@ -246,7 +246,10 @@ class Outbox:
         answers = self._answers
         try:
             future = self._get_producer().send(
-                letter.topic, value=letter.value, key=letter.key, headers=letter.headers,
+                letter.topic,
+                value=letter.value,
+                key=letter.key,
+                headers=letter.headers,
                 timestamp_ms=letter.timestamp,
             )
             future.add_callback(lambda _: answers.put(_Answer(sending, attempt)))
@@ -339,8 +342,10 @@ class Outbox:
     def _reason(self, sending: Sending, error: BaseException, *, too_large: bool) -> str:
         kind = type(error).__name__
         if too_large:
-            return (f"{self._what}: the record {sending.partition.tp.topic}:{sending.partition.tp.partition}:"
-                    f"{sending.offset} is larger than topic {sending.letter.topic} takes ({kind})")
+            return (
+                f"{self._what}: the record {sending.partition.tp.topic}:{sending.partition.tp.partition}:"
+                f"{sending.offset} is larger than topic {sending.letter.topic} takes ({kind})"
+            )
         return f"{self._what}: topic {sending.letter.topic} cannot be written ({kind})"
 
     def _cancel_orphans(self) -> None:
@@ -362,5 +367,9 @@ class Outbox:
         if producer is None:
             return
         self.counts.rebuilt += 1
-        threading.Thread(target=client.close_producer, args=(producer, self._acknowledge_within), daemon=True,
-                         name="protocontract-retired-producer").start()
+        threading.Thread(
+            target=client.close_producer,
+            args=(producer, self._acknowledge_within),
+            daemon=True,
+            name="protocontract-retired-producer",
+        ).start()

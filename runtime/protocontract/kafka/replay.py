@@ -96,11 +96,19 @@ class Report:
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""
         return {
-            "plan": None if self.dry_run else self.plan.id, "dry_run": self.dry_run, **self.plan.order(),
-            "read": self.read, "replayed": self.replayed, "already_replayed": self.done,
-            "superseded": self.superseded, "not_selected": self.unselected, "left": self.left,
-            "parked": dict(sorted(self.parked.items())), "failed": dict(sorted(self.failed.items())),
-            "by_rule": dict(self.by_rule.most_common()), "trouble": self.trouble,
+            "plan": None if self.dry_run else self.plan.id,
+            "dry_run": self.dry_run,
+            **self.plan.order(),
+            "read": self.read,
+            "replayed": self.replayed,
+            "already_replayed": self.done,
+            "superseded": self.superseded,
+            "not_selected": self.unselected,
+            "left": self.left,
+            "parked": dict(sorted(self.parked.items())),
+            "failed": dict(sorted(self.failed.items())),
+            "by_rule": dict(self.by_rule.most_common()),
+            "trouble": self.trouble,
         }
 
 
@@ -204,11 +212,15 @@ class Replay:
                 raise UsageError(f"letters of {self._plan.topic} came from that very topic; name another with --to")
             return
         if target in topics:
-            raise UsageError(f"{target} is where these records came from, and other groups may read it too; "
-                             "type --to-source if that is meant")
+            raise UsageError(
+                f"{target} is where these records came from, and other groups may read it too; "
+                "type --to-source if that is meant"
+            )
         if len(groups) > 1:
-            raise UsageError(f"these letters are of {len(groups)} groups, and a record may be among them more than "
-                             f"once; choose one with --group: {', '.join(sorted(groups)[:8])}")
+            raise UsageError(
+                f"these letters are of {len(groups)} groups, and a record may be among them more than "
+                f"once; choose one with --group: {', '.join(sorted(groups)[:8])}"
+            )
 
     def _open(self, topics: set[str]) -> None:
         try:
@@ -317,8 +329,9 @@ class Replay:
         for place, sending in enumerate(batch):
             raw = sending.letter.raw
             try:
-                future = producer.send(sending.topic, value=raw.value, key=raw.key, headers=sending.headers,
-                                       partition=sending.partition)
+                future = producer.send(
+                    sending.topic, value=raw.value, key=raw.key, headers=sending.headers, partition=sending.partition
+                )
                 future.add_callback(partial(_answer, answers, place))
                 future.add_errback(partial(_answer, answers, place))
             except Exception as error:
@@ -362,8 +375,11 @@ class Replay:
             if offsets:
                 self._consumer.commit(offsets)
         except client.errors.KafkaError as error:
-            log.warning("the offsets of %s could not be committed (%s); the log of the plan is what counts",
-                        self._plan.topic, type(error).__name__)
+            log.warning(
+                "the offsets of %s could not be committed (%s); the log of the plan is what counts",
+                self._plan.topic,
+                type(error).__name__,
+            )
 
 
 def replayed_headers(letter: DeadLetter, plan_id: str, target_group: str | None) -> list[tuple[str, bytes]]:

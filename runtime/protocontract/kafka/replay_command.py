@@ -52,8 +52,10 @@ def replay_command(argv: list[str]) -> int:
     history = ReplayLog(options.state or default_state(), options.topic)
     known = history.find(options.plan) if options.plan is not None else None
     if options.to is None and not options.to_source and not options.dry_run and known is None:
-        raise UsageError("say where to: --to TOPIC, or --to-source for the topics that the records came from, which "
-                         "other groups may read too; --dry-run only counts")
+        raise UsageError(
+            "say where to: --to TOPIC, or --to-source for the topics that the records came from, which "
+            "other groups may read too; --dry-run only counts"
+        )
     there = cluster(options)
     try:
         if options.dry_run:
@@ -71,8 +73,16 @@ def _run(options: argparse.Namespace, there: Cluster, history: ReplayLog, known:
         if not options.dry_run:
             verb = "resuming" if known is not None else "beginning"
             print(f"{verb} plan {plan.id}; resume it with --plan {plan.id}", file=sys.stderr)
-        replay = Replay(consumer, there.producers(), history, plan, dry_run=options.dry_run, again=options.again,
-                        rate=options.rate, stopping=lambda: bool(received))
+        replay = Replay(
+            consumer,
+            there.producers(),
+            history,
+            plan,
+            dry_run=options.dry_run,
+            again=options.again,
+            rate=options.rate,
+            stopping=lambda: bool(received),
+        )
         report = replay.run()
     if options.format == "json":
         print(json.dumps(report.as_dict()))
@@ -86,16 +96,27 @@ def _run(options: argparse.Namespace, there: Cluster, history: ReplayLog, known:
 def _plan(options: argparse.Namespace, consumer: Any, known: Plan | None) -> Plan:
     """The plan that the options make, or the known one if they do not contradict it."""
     asked = selection(options)
-    if known is not None and asked == Selection() and not (
-        options.to or options.to_source or options.max_replays is not None or options.target_group
+    if (
+        known is not None
+        and asked == Selection()
+        and not (options.to or options.to_source or options.max_replays is not None or options.target_group)
     ):
         return known
     ends = extent(consumer, options.topic).ends if known is None else known.ends
-    plan = Plan(options.plan or new_plan_id(), options.topic, options.to, asked,
-                3 if options.max_replays is None else options.max_replays, options.target_group, ends)
+    plan = Plan(
+        options.plan or new_plan_id(),
+        options.topic,
+        options.to,
+        asked,
+        3 if options.max_replays is None else options.max_replays,
+        options.target_group,
+        ends,
+    )
     if known is not None and not plan.same_order(known):
-        raise UsageError(f"plan {known.id} asked for something else; leave the other options out to resume it, or "
-                         "choose another --plan")
+        raise UsageError(
+            f"plan {known.id} asked for something else; leave the other options out to resume it, or "
+            "choose another --plan"
+        )
     return plan
 
 
@@ -107,8 +128,11 @@ def text_report(report: Report, paint: Paint | None = None) -> str:
     title = f"{plan.topic} -> {target}" if target else plan.topic
     lines = [f"{paint(title, 'strong')} · {'dry run' if report.dry_run else f'plan {plan.id}'}"]
     rows: list[tuple[str, int, str]] = [
-        ("would be replayed" if report.dry_run else "replayed", report.replayed,
-         "   ".join(f"{rule_id} {count(number)}" for rule_id, number in report.by_rule.most_common())),
+        (
+            "would be replayed" if report.dry_run else "replayed",
+            report.replayed,
+            "   ".join(f"{rule_id} {count(number)}" for rule_id, number in report.by_rule.most_common()),
+        ),
     ]
     rows += [("stays parked", number, PARKED[reason]) for reason, number in sorted(report.parked.items())]
     rows += [("failed", number, reason) for reason, number in sorted(report.failed.items())]
@@ -163,25 +187,35 @@ def _replays(text: str) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="protocontract replay", description=_DESCRIPTION, epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False,
+        prog="protocontract replay",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
     )
     parser.add_argument("topic", metavar="TOPIC", help="the dead-letter topic")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--to", metavar="TARGET", help="the topic to which records are sent")
     where.add_argument("--to-source", action="store_true", help="send each record to the topic that it came from")
     add_selection(parser)
-    parser.add_argument("--target-group", metavar="NAME",
-                        help="the consumer group that the records are for; with --to-source it is the one in which "
-                             "each failed first")
+    parser.add_argument(
+        "--target-group",
+        metavar="NAME",
+        help="the consumer group that the records are for; with --to-source it is the one in which each failed first",
+    )
     parser.add_argument("--dry-run", action="store_true", help="count only; nothing is sent or noted")
-    parser.add_argument("--max-replays", type=_replays, metavar="N",
-                        help="a record replayed so often stays parked; default 3")
+    parser.add_argument(
+        "--max-replays", type=_replays, metavar="N", help="a record replayed so often stays parked; default 3"
+    )
     parser.add_argument("--rate", type=_above_zero, metavar="N", help="records per second at most; default no limit")
     parser.add_argument("--plan", metavar="ID", help="resume this plan, or begin one by this name")
     parser.add_argument("--again", action="store_true", help="replay also what another plan has replayed")
-    parser.add_argument("--state", type=Path, metavar="DIR",
-                        help="where the logs of plans lie; default $XDG_STATE_HOME/protocontract/replay")
+    parser.add_argument(
+        "--state",
+        type=Path,
+        metavar="DIR",
+        help="where the logs of plans lie; default $XDG_STATE_HOME/protocontract/replay",
+    )
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how the report is written")
     add_connection(parser)
     return parser

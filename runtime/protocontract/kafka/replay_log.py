@@ -53,8 +53,13 @@ class Plan:
 
     def order(self) -> dict[str, Any]:
         """What the plan asks for, as plain values."""
-        return {"topic": self.topic, "target": self.target, "max_replays": self.max_replays,
-                "target_group": self.target_group, **json.loads(json.dumps(asdict(self.selection)))}
+        return {
+            "topic": self.topic,
+            "target": self.target,
+            "max_replays": self.max_replays,
+            "target_group": self.target_group,
+            **json.loads(json.dumps(asdict(self.selection))),
+        }
 
 
 def new_plan_id() -> str:
@@ -96,20 +101,32 @@ class ReplayLog:
         try:
             held = json.loads(first)
             chosen: dict[str, Any] = {
-                name: tuple(value) if isinstance(value, list) else value for name, value in held["selection"].items()}
+                name: tuple(value) if isinstance(value, list) else value for name, value in held["selection"].items()
+            }
             return Plan(
-                plan_id, held["topic"], held["target"],
+                plan_id,
+                held["topic"],
+                held["target"],
                 Selection(**chosen),
-                held["max_replays"], held["target_group"],
-                {int(number): end for number, end in held["ends"].items()})
+                held["max_replays"],
+                held["target_group"],
+                {int(number): end for number, end in held["ends"].items()},
+            )
         except (ValueError, KeyError, TypeError, AttributeError):
             raise UsageError(f"{path} is no log of a replay; choose another --plan") from None
 
     def begin(self, plan: Plan) -> None:
         """Write a new plan down."""
-        held = {"plan": plan.id, "topic": plan.topic, "target": plan.target, "selection": asdict(plan.selection),
-                "max_replays": plan.max_replays, "target_group": plan.target_group, "ends": plan.ends,
-                "at": moment(int(time.time() * 1000))}
+        held = {
+            "plan": plan.id,
+            "topic": plan.topic,
+            "target": plan.target,
+            "selection": asdict(plan.selection),
+            "max_replays": plan.max_replays,
+            "target_group": plan.target_group,
+            "ends": plan.ends,
+            "at": moment(int(time.time() * 1000)),
+        }
         self._write(plan.id, [held])
 
     def done(self, *, only: str | None = None) -> set[Failure]:
@@ -123,11 +140,19 @@ class ReplayLog:
     def note(self, plan: Plan, outcomes: Iterable[tuple[DeadLetter, str, str]]) -> None:
         """Note what became of letters: ``replayed`` and where to, or ``parked`` and why. On disk on return."""
         now = moment(int(time.time() * 1000))
-        self._write(plan.id, [
-            {"letter": letter.position, "failure": list(letter.failure), "outcome": outcome, "detail": detail,
-             "at": now}
-            for letter, outcome, detail in outcomes
-        ])
+        self._write(
+            plan.id,
+            [
+                {
+                    "letter": letter.position,
+                    "failure": list(letter.failure),
+                    "outcome": outcome,
+                    "detail": detail,
+                    "at": now,
+                }
+                for letter, outcome, detail in outcomes
+            ],
+        )
 
     def _path(self, plan_id: str) -> Path:
         if not _PLAN.fullmatch(plan_id):

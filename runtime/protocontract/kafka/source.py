@@ -38,8 +38,20 @@ KEEP_ALIVE_SECONDS: Final = 10.0
 class Partition:
     """One partition while this member has it: its books, what was fetched and not yet taken, its counts."""
 
-    __slots__ = ("alive", "buffer", "epoch", "generation", "halt", "halt_sent", "held", "ledger", "owned", "sent",
-                 "stats", "tp")
+    __slots__ = (
+        "alive",
+        "buffer",
+        "epoch",
+        "generation",
+        "halt",
+        "halt_sent",
+        "held",
+        "ledger",
+        "owned",
+        "sent",
+        "stats",
+        "tp",
+    )
 
     def __init__(self, tp: TopicPartition, stats: PartitionStats) -> None:
         self.tp = tp
@@ -291,8 +303,10 @@ class Source:
         member = self.consumer.group_metadata()
         if (member.generation_id, member.member_id) == self._membership:
             return True
-        log.warning("this member is no longer in the group's generation; dropping %d records that others will read",
-                    self.buffered)
+        log.warning(
+            "this member is no longer in the group's generation; dropping %d records that others will read",
+            self.buffered,
+        )
         self.stats.losses += 1
         for tp, partition in self.partitions.items():
             partition.abandon()
@@ -399,8 +413,9 @@ class Source:
             metadata = "" if committed is None else committed.metadata or ""
             partition.halt = partition.halt_sent = parse(metadata)
             if partition.halt:
-                log.warning("%s:%d was halted by an earlier owner and stays so; see guard.halted", tp.topic,
-                            tp.partition)
+                log.warning(
+                    "%s:%d was halted by an earlier owner and stays so; see guard.halted", tp.topic, tp.partition
+                )
 
     # -- control by the user
 
@@ -461,7 +476,8 @@ class Source:
             return
         sent = {tp: offset for tp, (offset, _, _) in offsets.items()}
         future = self.consumer.commit_async(
-            {tp: client.offset_to_commit(*each) for tp, each in offsets.items()}, callback=_ignore)
+            {tp: client.offset_to_commit(*each) for tp, each in offsets.items()}, callback=_ignore
+        )
         for tp, (offset, _, halt) in offsets.items():
             self.partitions[tp].sent = offset
             self.partitions[tp].halt_sent = halt
@@ -490,8 +506,9 @@ class Source:
         except client.errors.KafkaError as error:
             # Not committed means read again, by us or by the next owner: nothing is lost.
             self.stats.commit_errors += 1
-            log.warning("a commit failed (%s); what it held is sent again, or its records are read again",
-                        type(error).__name__)
+            log.warning(
+                "a commit failed (%s); what it held is sent again, or its records are read again", type(error).__name__
+            )
         else:
             for tp, (offset, _, halt) in offsets.items():
                 partition = self.partitions[tp]

@@ -134,9 +134,18 @@ class Transactions:
     def send(self, letter: Letter) -> None:
         """Write a record in the open transaction. Raises TransactionFailed."""
         try:
-            self._sent.append((letter.topic, self._ready_producer().send(
-                letter.topic, value=letter.value, key=letter.key, headers=letter.headers,
-                timestamp_ms=letter.timestamp)))
+            self._sent.append(
+                (
+                    letter.topic,
+                    self._ready_producer().send(
+                        letter.topic,
+                        value=letter.value,
+                        key=letter.key,
+                        headers=letter.headers,
+                        timestamp_ms=letter.timestamp,
+                    ),
+                )
+            )
         except (client.errors.KafkaError, ValueError, TypeError, AssertionError) as error:
             # What send() raises: metadata that does not come, a record that is too large, one that it cannot encode.
             self._throw_away(abort=True)

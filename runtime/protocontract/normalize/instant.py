@@ -54,8 +54,17 @@ def normalize(
     Raises Refused (instant.syntax, .ambiguous, .zone, .gap, .fold, .range) and OptionError for wrong options.
     """
     result = normalizer(
-        zone=zone, order=order, epoch_unit=epoch_unit, fold=fold, gap=gap, leap_second=leap_second, hour24=hour24,
-        date_only=date_only, excess_fraction=excess_fraction, min=min, max=max,
+        zone=zone,
+        order=order,
+        epoch_unit=epoch_unit,
+        fold=fold,
+        gap=gap,
+        leap_second=leap_second,
+        hour24=hour24,
+        date_only=date_only,
+        excess_fraction=excess_fraction,
+        min=min,
+        max=max,
     )(value)
     if isinstance(result, Refusal):
         raise Refused.of(result)
@@ -117,8 +126,9 @@ def normalizer(
         result = unbounded(value)
         if isinstance(result, Refusal) or low <= result[:-1] <= high:
             return result
-        return Refusal("instant.range", f"outside of the declared bounds; expected a moment inside, got "
-                                        f"{describe(value)}")
+        return Refusal(
+            "instant.range", f"outside of the declared bounds; expected a moment inside, got {describe(value)}"
+        )
 
     return bounded
 
@@ -150,8 +160,7 @@ def text(seconds: int, nanos: int) -> str:
         fraction = f".{nanos // 1_000:06d}"
     else:
         fraction = f".{nanos:09d}"
-    return (f"{year:04d}-{month:02d}-{day:02d}T{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}"
-            f"{fraction}Z")
+    return f"{year:04d}-{month:02d}-{day:02d}T{rest // 3600:02d}:{rest // 60 % 60:02d}:{rest % 60:02d}{fraction}Z"
 
 
 def data_version() -> str:
@@ -165,8 +174,17 @@ class _Rules:
     __slots__ = ("_date_only", "_fold", "_hour24", "_leap", "_order", "_shift", "_truncate", "_zone", "epoch_digits")
 
     def __init__(
-        self, *, zone: ZoneInfo | None, order: str | None, epoch_digits: int | None, fold: str | None, shift: bool,
-        leap: bool, hour24: bool, date_only: bool, truncate: bool,
+        self,
+        *,
+        zone: ZoneInfo | None,
+        order: str | None,
+        epoch_digits: int | None,
+        fold: str | None,
+        shift: bool,
+        leap: bool,
+        hour24: bool,
+        date_only: bool,
+        truncate: bool,
     ) -> None:
         self._zone = zone
         self._order = order
@@ -204,8 +222,11 @@ class _Rules:
     def _epoch(self, number: Epoch, value: object) -> tuple[int, int] | Refusal:
         digits = self.epoch_digits
         if digits is None:
-            return Refusal("instant.ambiguous", "a bare number: seconds, a compact date or a spreadsheet's day; "
-                                                f"expected a declared unit, got {describe(value)}")
+            return Refusal(
+                "instant.ambiguous",
+                "a bare number: seconds, a compact date or a spreadsheet's day; "
+                f"expected a declared unit, got {describe(value)}",
+            )
         fraction = number.fraction
         if len(fraction) > digits:
             if not self._truncate:
@@ -250,8 +271,10 @@ class _Rules:
                 if self._zone is not None:
                     return self._in_zone(self._zone, local, value)
                 if written.zone_offset is None:
-                    return Refusal("instant.zone", "a local time without a zone; expected an offset or a declared "
-                                                   f"zone, got {describe(value)}")
+                    return Refusal(
+                        "instant.zone",
+                        f"a local time without a zone; expected an offset or a declared zone, got {describe(value)}",
+                    )
                 return local - written.zone_offset
             if written.zone_offset not in (None, written.offset) and not written.vague:
                 return _disagrees(value)
@@ -274,11 +297,15 @@ class _Rules:
         if not found:
             if self._shift:
                 return instant_zone.before_gap(zone, local)
-            return Refusal("instant.gap", "a local time that a clock change skips; expected one that exists, got "
-                                          f"{describe(value)}")
+            return Refusal(
+                "instant.gap",
+                f"a local time that a clock change skips; expected one that exists, got {describe(value)}",
+            )
         if self._fold is None:
-            return Refusal("instant.fold", "a local time that occurs twice; expected an offset or a declared fold, got "
-                                           f"{describe(value)}")
+            return Refusal(
+                "instant.fold",
+                f"a local time that occurs twice; expected an offset or a declared fold, got {describe(value)}",
+            )
         return found[0] if self._fold == "earlier" else found[-1]
 
 

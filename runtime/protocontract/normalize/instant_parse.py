@@ -20,14 +20,36 @@ _FOLD: Final = {0xFF10 + digit: 0x30 + digit for digit in range(10)} | {0xFF1A: 
 
 _SHORT_DAYS: Final = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 _LONG_DAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_LONG_MONTHS: Final = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
-                       "november", "december")
+_LONG_MONTHS: Final = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
 _DAY_NAMES: Final = {name: at for names in (_SHORT_DAYS, _LONG_DAYS) for at, name in enumerate(names)} | {
-    "tues": 1, "thur": 3, "thurs": 3}
-_MONTH_NAMES: Final = {name: at for at, name in enumerate(_LONG_MONTHS, 1)} | {
-    name[:3]: at for at, name in enumerate(_LONG_MONTHS, 1)} | {"sept": 9}
-_CJK_DAYS: Final = {character: at for days in ("一二三四五六日", "月火水木金土日", "      天")
-                    for at, character in enumerate(days) if character != " "}
+    "tues": 1,
+    "thur": 3,
+    "thurs": 3,
+}
+_MONTH_NAMES: Final = (
+    {name: at for at, name in enumerate(_LONG_MONTHS, 1)}
+    | {name[:3]: at for at, name in enumerate(_LONG_MONTHS, 1)}
+    | {"sept": 9}
+)
+_CJK_DAYS: Final = {
+    character: at
+    for days in ("一二三四五六日", "月火水木金土日", "      天")
+    for at, character in enumerate(days)
+    if character != " "
+}
 
 _DAY: Final = rf"(?:{'|'.join(sorted(_DAY_NAMES, key=len, reverse=True))})(?![A-Za-z])"
 _MONTH: Final = rf"({'|'.join(sorted(_MONTH_NAMES, key=len, reverse=True))})\.?(?![A-Za-z])"
@@ -36,16 +58,17 @@ _NUMBER: Final = re.compile(r"([+-]?)([0-9]+)(?:\.([0-9]+))?", re.ASCII)
 _EN_DAY: Final = re.compile(rf"({_DAY})(?:\.?,{_W}*|\.?{_W}+)", re.IGNORECASE)
 _CJK_DAY: Final = re.compile(
     rf"{_W}*(?:[(（](?:星期|周|週|礼拜|禮拜)?([一二三四五六日天月火水木金土])(?:曜日?)?[)）]"
-    rf"|(?:星期|周|週|礼拜|禮拜)([一二三四五六日天])|([月火水木金土日])曜日?)")
+    rf"|(?:星期|周|週|礼拜|禮拜)([一二三四五六日天])|([月火水木金土日])曜日?)"
+)
 _YMD: Final = re.compile(
-    rf"([0-9]{{4}})(?:([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}})|{_W}+([0-9]{{1,2}}){_W}+([0-9]{{1,2}}))(?![0-9])")
+    rf"([0-9]{{4}})(?:([-/.])([0-9]{{1,2}})\2([0-9]{{1,2}})|{_W}+([0-9]{{1,2}}){_W}+([0-9]{{1,2}}))(?![0-9])"
+)
 _NUMERIC: Final = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})\2([0-9]+)")
 _BASIC: Final = re.compile(
-    r"([0-9]{4})([0-9]{2})([0-9]{2})[Tt]([0-9]{2})([0-9]{2})(?:([0-9]{2})(?:[.,]([0-9]+))?)?(?![0-9:.,])")
-_CJK_DATE: Final = re.compile(
-    rf"([0-9]+){_W}*年{_W}*([0-9]{{1,2}}){_W}*月{_W}*([0-9]{{1,2}}){_W}*[日号號]")
-_DAY_MONTH: Final = re.compile(
-    rf"([0-9]{{1,2}})(?:-{_MONTH}-|{_W}+{_MONTH},?{_W}+)([0-9]+)(?![0-9])", re.IGNORECASE)
+    r"([0-9]{4})([0-9]{2})([0-9]{2})[Tt]([0-9]{2})([0-9]{2})(?:([0-9]{2})(?:[.,]([0-9]+))?)?(?![0-9:.,])"
+)
+_CJK_DATE: Final = re.compile(rf"([0-9]+){_W}*年{_W}*([0-9]{{1,2}}){_W}*月{_W}*([0-9]{{1,2}}){_W}*[日号號]")
+_DAY_MONTH: Final = re.compile(rf"([0-9]{{1,2}})(?:-{_MONTH}-|{_W}+{_MONTH},?{_W}+)([0-9]+)(?![0-9])", re.IGNORECASE)
 _MONTH_DAY: Final = re.compile(rf"{_MONTH}{_W}+([0-9]{{1,2}})(?![0-9])(?:,?{_W}+([0-9]+)(?![0-9:]))?", re.IGNORECASE)
 _TRAILING_YEAR: Final = re.compile(rf"{_W}+([0-9]+)$")
 
@@ -53,7 +76,8 @@ _GAP: Final = re.compile(rf"[Tt]|,?{_W}+")
 _DAY_PART: Final = re.compile(rf"{_W}*(上午|下午|凌晨|中午|晚上|晚|午前|午後){_W}*")
 _CLOCK: Final = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:[.,]([0-9]+))?)?(?![0-9:.,])")
 _CJK_CLOCK: Final = re.compile(
-    rf"([0-9]{{1,2}}){_W}*[时時点點](?:{_W}*([0-9]{{1,2}})(?:{_W}*分(?:{_W}*([0-9]{{1,2}}){_W}*秒)?)?)?(?![0-9:.,])")
+    rf"([0-9]{{1,2}}){_W}*[时時点點](?:{_W}*([0-9]{{1,2}})(?:{_W}*分(?:{_W}*([0-9]{{1,2}}){_W}*秒)?)?)?(?![0-9:.,])"
+)
 _AM_PM: Final = re.compile(rf"{_W}*([AaPp])(?:[Mm]|\.[Mm]\.)(?![A-Za-z])")
 
 _SIGN: Final = "[+\\-\u2212]"
@@ -61,7 +85,9 @@ _Z: Final = re.compile(rf"{_W}*[Zz](?![A-Za-z])")
 _OFFSET: Final = re.compile(rf"{_W}*({_SIGN})([0-9]{{2}})(?::?([0-9]{{2}}))?(?![0-9:])")
 _UTC: Final = re.compile(
     rf"{_W}*(?:UTC|GMT|UT)(?![A-Za-z])"
-    rf"(?:({_SIGN})(?:([0-9]{{1,2}})(?::([0-9]{{2}}))?|([0-9]{{2}})([0-9]{{2}}))(?![0-9:]))?", re.IGNORECASE)
+    rf"(?:({_SIGN})(?:([0-9]{{1,2}})(?::([0-9]{{2}}))?|([0-9]{{2}})([0-9]{{2}}))(?![0-9:]))?",
+    re.IGNORECASE,
+)
 _ABBREVIATION: Final = re.compile(rf"(?:{_W}+[A-Za-z]{{1,5}}|[A-Y]{{1,5}})(?={_W}*(?:$|[\[(]))")
 _SUFFIX: Final = re.compile(r"\[(!?)([^\[\]=]+)(?:=([A-Za-z0-9-]+))?\]")
 _COMMENT: Final = re.compile(rf"{_W}*\([^()]*\)")
@@ -140,7 +166,7 @@ class _Reader:
         chinese = self._take(_CJK_DAY)
         if chinese is None:
             return None
-        self.at += len(self.text) - self.at - len(self.text[self.at:].lstrip(WHITE_SPACE + ",，"))
+        self.at += len(self.text) - self.at - len(self.text[self.at :].lstrip(WHITE_SPACE + ",，"))
         return _CJK_DAYS[next(filter(None, chinese.groups()))]
 
     def _separated(self, order: str | None, weekday: int | None) -> tuple[Written, int | None]:
@@ -195,8 +221,7 @@ class _Reader:
         if order == "MDY":
             return self._date(year, str(first), str(second))
         if first <= 12 and second <= 12 and first != second:
-            raise self._fail("day and month can be read in two orders; expected a declared order",
-                             "instant.ambiguous")
+            raise self._fail("day and month can be read in two orders; expected a declared order", "instant.ambiguous")
         if first > 12:
             return self._date(year, str(second), str(first))
         return self._date(year, str(first), str(second))
@@ -213,7 +238,7 @@ class _Reader:
         if tail is None:
             raise self._fail("a date without a year; expected one")
         written = self._date(self._year(tail[1]), str(_MONTH_NAMES[month.lower()]), day)
-        self.text = self.text[:tail.start()]
+        self.text = self.text[: tail.start()]
         self._time(written, attached=False)
         if written.hour is None:
             raise self._fail("not a date and time that is known; expected for example RFC 3339")
@@ -282,8 +307,9 @@ class _Reader:
 
     def _zone(self, written: Written) -> None:
         zoned = self._offset(written)
-        if zoned and (_Z.match(self.text, self.at) or _OFFSET.match(self.text, self.at)
-                      or _UTC.match(self.text, self.at)):
+        if zoned and (
+            _Z.match(self.text, self.at) or _OFFSET.match(self.text, self.at) or _UTC.match(self.text, self.at)
+        ):
             raise self._fail("two zones; expected one", "instant.zone")
         while (suffix := self._take(_SUFFIX)) is not None:
             self._suffix(written, *suffix.groups())

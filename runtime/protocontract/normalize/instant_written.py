@@ -25,8 +25,19 @@ class Written:
     ``zone`` is the zone of an RFC 9557 suffix. ``vague`` marks Z and -00:00, which state no local offset.
     """
 
-    __slots__ = ("day", "fraction", "hour", "minute", "month", "offset", "second", "vague", "year", "zone",
-                 "zone_offset")
+    __slots__ = (
+        "day",
+        "fraction",
+        "hour",
+        "minute",
+        "month",
+        "offset",
+        "second",
+        "vague",
+        "year",
+        "zone",
+        "zone_offset",
+    )
 
     def __init__(self, year: int, month: int, day: int) -> None:
         self.year: Final = year

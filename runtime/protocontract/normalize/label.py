@@ -46,8 +46,9 @@ def normalizer(
     lookup = words(aliases) if aliases else {}
     canonical = frozenset(aliases or ())
     classes = _count(num_classes)
-    if ignore_index is not None and (isinstance(ignore_index, bool) or not isinstance(ignore_index, int)
-                                     or not -_INT64 <= ignore_index < _INT64):
+    if ignore_index is not None and (
+        isinstance(ignore_index, bool) or not isinstance(ignore_index, int) or not -_INT64 <= ignore_index < _INT64
+    ):
         raise OptionError("ignore_index", "no 64-bit integer")
     if ignore_index is not None and classes is None:
         raise OptionError("ignore_index", "needs num_classes: without it every number passes")
@@ -59,8 +60,9 @@ def normalizer(
             found = lookup.get(folded(value))
             if found is not None:
                 return found
-            return Refusal("label.unknown", f"no declared label; expected one of {len(canonical)}, got "
-                                            f"{describe(value)}")
+            return Refusal(
+                "label.unknown", f"no declared label; expected one of {len(canonical)}, got {describe(value)}"
+            )
         if isinstance(value, int) and not isinstance(value, bool):
             if classes is None and aliases:
                 # A number is written one way only, so a number that aliases name is looked up as its text.

@@ -186,5 +186,13 @@ def find(
 
 
 __all__ = [
-    "MAX_LENGTH", "Found", "Money", "MoneyNormalizer", "check_options", "find", "finder", "normalize", "normalizer",
+    "MAX_LENGTH",
+    "Found",
+    "Money",
+    "MoneyNormalizer",
+    "check_options",
+    "find",
+    "finder",
+    "normalize",
+    "normalizer",
 ]

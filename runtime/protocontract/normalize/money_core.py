@@ -87,8 +87,14 @@ class Options:
 
 
 def checked_options(
-    policy: str, default_currency: str | None, allowed: Sequence[str] | None, locale: str | None, decimal: str | None,
-    scale: str, sole_currency: str | None = None, storable: Sequence[str] | None = None,
+    policy: str,
+    default_currency: str | None,
+    allowed: Sequence[str] | None,
+    locale: str | None,
+    decimal: str | None,
+    scale: str,
+    sole_currency: str | None = None,
+    storable: Sequence[str] | None = None,
 ) -> Options:
     """Raises OptionError for options that cannot be kept."""
     if scale not in {"currency", "any", "round_half_even", "round_half_up"}:

@@ -31,19 +31,23 @@ _TWO_DIGITS: Final = words("""
 """)
 
 MINOR_DIGITS: Final[dict[str, int | None]] = {
-    **dict.fromkeys(_TWO_DIGITS, 2), **_MINOR, **dict.fromkeys(_NO_MINOR),
+    **dict.fromkeys(_TWO_DIGITS, 2),
+    **_MINOR,
+    **dict.fromkeys(_NO_MINOR),
 }
 """Digits after the point by code; None where the currency has no minor unit and takes any number of digits."""
 
 # Codes that ISO 4217 withdrew (list three) and that are still met. They name money that is no more, often with the
 # value of today's code times a power of ten.
-WITHDRAWN: Final = frozenset(words("""
+WITHDRAWN: Final = frozenset(
+    words("""
     ADP AFA ALK ANG AOK AON AOR ARA ARP ARY ATS AYM AZM BAD BEC BEF BEL BGJ BGK BGL BGN BOP BRB BRC BRE BRN BRR
     BUK BYB BYR CHC CSD CSJ CSK CUC CYP DDM DEM ECS ECV EEK ESA ESB ESP FIM FRF GEK GHC GHP GNE GNS GQE GRD GWE GWP
     HRD HRK IEP ILP ILR ISJ ITL LAJ LSM LTL LTT LUC LUF LUL LVL LVR MGF MLF MRO MTL MTP MVQ MXP MZE MZM NIC NLG PEH
     PEI PES PLZ PTE RHD ROK ROL RUR SDD SDP SIT SKK SLL SRG STD SUR TJR TMM TPE TRL UAK UGS UGW USS UYN UYP VEB VEF
     VNC XEU XFO XFU XRE YDD YUD YUM YUN ZAL ZMK ZRN ZRZ ZWC ZWD ZWL ZWN ZWR
-"""))
+""")
+)
 
 
 def currency_code(text: str, option: str) -> str:
@@ -68,9 +72,7 @@ def region_currencies(locale: str) -> frozenset[str]:
 
     territory = parse_locale(locale).territory
     entries = get_global("territory_currencies").get(territory, ()) if territory else ()
-    return frozenset(
-        code for code, _, end, tender in entries if end is None and tender and code in MINOR_DIGITS
-    )
+    return frozenset(code for code, _, end, tender in entries if end is None and tender and code in MINOR_DIGITS)
 
 
 @lru_cache(maxsize=256)

@@ -26,8 +26,9 @@ def find_amounts(text: str, options: Options) -> list[Found]:
     amounts: list[Found] = []
     start = 0
     for line in text.split("\n"):
-        amounts += [found._replace(start=found.start + start, end=found.end + start)
-                    for found in _in_line(line, options)]
+        amounts += [
+            found._replace(start=found.start + start, end=found.end + start) for found in _in_line(line, options)
+        ]
         start += len(line) + 1
     return amounts
 
@@ -177,8 +178,12 @@ def _disturbed(text: str, found: list[Token], left: int, right: int) -> tuple[in
             while beyond + 1 < len(found) and found[beyond + 1].kind == "c":
                 beyond += 1
             return beyond, "range"
-    if at == right + 1 and at < len(found) and found[at].kind in "-+" \
-            and (at + 1 == len(found) or found[at + 1].kind == "_"):
+    if (
+        at == right + 1
+        and at < len(found)
+        and found[at].kind in "-+"
+        and (at + 1 == len(found) or found[at + 1].kind == "_")
+    ):
         return at, "sign"
     numerals = not any("0" <= character <= "9" for character in text[found[left].start : found[right].end])
     if at == right + 1 and at < len(found) and found[at].kind == "n" and numerals:

@@ -26,8 +26,20 @@ from protocontract.normalize.numerals import (
 )
 
 Fault: TypeAlias = Literal[
-    "empty", "no_amount", "malformed_number", "ambiguous_number", "percent", "range", "multiple_amounts", "exponent",
-    "magnitude", "sign", "free_text", "unknown_currency", "obsolete_currency", "currency_conflict",
+    "empty",
+    "no_amount",
+    "malformed_number",
+    "ambiguous_number",
+    "percent",
+    "range",
+    "multiple_amounts",
+    "exponent",
+    "magnitude",
+    "sign",
+    "free_text",
+    "unknown_currency",
+    "obsolete_currency",
+    "currency_conflict",
 ]
 # One letter a kind, so that the grammar below can be regular expressions:
 #   n number   c currency mark   - + signs   ( )   _ white space   e closing word (整)   b bidi mark
@@ -79,11 +91,16 @@ _WORD_POWERS: Final = {
     **dict.fromkeys(words("thousand thousands tsd tsd. тыс тыс. tys tys. ribu nghìn ngàn"), 3),
     **dict.fromkeys(words("lakh lakhs lac lacs"), 5),
     **dict.fromkeys(
-        words("million millions mn mln mln. mio mio. mill mill. millionen millones milioni milhões milhão млн млн. "
-              "juta triệu"), 6),
+        words(
+            "million millions mn mln mln. mio mio. mill mill. millionen millones milioni milhões milhão млн млн. "
+            "juta triệu"
+        ),
+        6,
+    ),
     **dict.fromkeys(words("crore crores"), 7),
     **dict.fromkeys(
-        words("bn milliard milliards milliarde milliarden mrd mrd. mlrd mlrd. mld mld. млрд млрд. miliar tỷ"), 9),
+        words("bn milliard milliards milliarde milliarden mrd mrd. mlrd mlrd. mld mld. млрд млрд. miliar tỷ"), 9
+    ),
 }
 # Words that mean 10**9 or 10**12 by language, and abbreviations of more than one.
 _UNSURE_POWERS: Final = frozenset(
@@ -452,8 +469,12 @@ def _without_far_words(text: str, found: list[Token], place: int) -> list[Token]
     return [
         token._replace(kind="t", fault=None, mark=None)
         if (token.mark is not None and token.mark.weak and not left <= at <= right)
-        or (token.kind == "u" and token.mark is None and text[token.start : token.end].istitle()
-            and (marked or not left <= at <= right))
+        or (
+            token.kind == "u"
+            and token.mark is None
+            and text[token.start : token.end].istitle()
+            and (marked or not left <= at <= right)
+        )
         else token
         for at, token in enumerate(found)
     ]
@@ -464,7 +485,9 @@ def _numerals_in_words(text: str, token: Token) -> bool:
     after = text[token.end : token.end + 1]
     return (
         not any("0" <= character <= "9" for character in text[token.start : token.end])
-        and after.isalpha() and after >= "\u2e80" and after not in _AFTER_NUMERALS
+        and after.isalpha()
+        and after >= "\u2e80"
+        and after not in _AFTER_NUMERALS
     )
 
 
@@ -510,8 +533,14 @@ def _qualified(found: list[Token]) -> bool:
     """Whether a word that several currencies share follows another word, which may say which: Canadian dollars."""
     for at in range(2, len(found)):
         mark = found[at].mark
-        if mark is not None and mark.weak and len(mark.candidates) > 1 and found[at].end - found[at].start > 3 \
-                and found[at - 1].kind == "_" and found[at - 2].kind == "t":
+        if (
+            mark is not None
+            and mark.weak
+            and len(mark.candidates) > 1
+            and found[at].end - found[at].start > 3
+            and found[at - 1].kind == "_"
+            and found[at - 2].kind == "t"
+        ):
             return True
     return False
 
@@ -519,7 +548,9 @@ def _qualified(found: list[Token]) -> bool:
 def _unknown_capitals(text: str, found: list[Token]) -> bool:
     """Whether the text has what looks like a code: three capitals."""
     return any(
-        token.kind == "t" and token.end - token.start == 3 and text[token.start : token.end].isupper()
+        token.kind == "t"
+        and token.end - token.start == 3
+        and text[token.start : token.end].isupper()
         and text[token.start : token.end].isascii()
         for token in found
     )

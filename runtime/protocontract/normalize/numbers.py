@@ -35,8 +35,19 @@ _LONGEST: Final = 1000
 
 # CLDR numbering systems by the code point of their zero, where CLDR has marks of their own for them.
 _SYSTEMS: Final = {
-    0x30: "latn", 0x660: "arab", 0x6F0: "arabext", 0x7C0: "nkoo", 0x966: "deva", 0x9E6: "beng", 0x1040: "mymr",
-    0xF20: "tibt", 0x1E950: "adlm", 0x11136: "cakm", 0xABF0: "mtei", 0x1C50: "olck", 0x10D30: "rohg",
+    0x30: "latn",
+    0x660: "arab",
+    0x6F0: "arabext",
+    0x7C0: "nkoo",
+    0x966: "deva",
+    0x9E6: "beng",
+    0x1040: "mymr",
+    0xF20: "tibt",
+    0x1E950: "adlm",
+    0x11136: "cakm",
+    0xABF0: "mtei",
+    0x1C50: "olck",
+    0x10D30: "rohg",
 }
 
 

@@ -103,13 +103,24 @@ class Number(NamedTuple):
 # Chinese numerals: plain, banker's and traditional forms, Japan's banker's forms, and Korea's units
 
 _DIGITS: Final = {
-    **dict.fromkeys("零〇", 0), **dict.fromkeys("一壹弌壱", 1), **dict.fromkeys("二贰貳弍弐两兩", 2),
-    **dict.fromkeys("三叁參叄参弎", 3), **dict.fromkeys("四肆", 4), **dict.fromkeys("五伍", 5),
-    **dict.fromkeys("六陆陸", 6), **dict.fromkeys("七柒", 7), **dict.fromkeys("八捌", 8), **dict.fromkeys("九玖", 9),
+    **dict.fromkeys("零〇", 0),
+    **dict.fromkeys("一壹弌壱", 1),
+    **dict.fromkeys("二贰貳弍弐两兩", 2),
+    **dict.fromkeys("三叁參叄参弎", 3),
+    **dict.fromkeys("四肆", 4),
+    **dict.fromkeys("五伍", 5),
+    **dict.fromkeys("六陆陸", 6),
+    **dict.fromkeys("七柒", 7),
+    **dict.fromkeys("八捌", 8),
+    **dict.fromkeys("九玖", 9),
 }
 _UNITS: Final = {
-    **dict.fromkeys("十拾", 1), **dict.fromkeys("百佰", 2), **dict.fromkeys("千仟천", 3),
-    **dict.fromkeys("万萬만", 4), **dict.fromkeys("亿億억", 8), **dict.fromkeys("兆조", 12),
+    **dict.fromkeys("十拾", 1),
+    **dict.fromkeys("百佰", 2),
+    **dict.fromkeys("千仟천", 3),
+    **dict.fromkeys("万萬만", 4),
+    **dict.fromkeys("亿億억", 8),
+    **dict.fromkeys("兆조", 12),
 }
 CJK_DIGITS: Final = "".join(_DIGITS)
 CJK_UNITS: Final = "".join(_UNITS)

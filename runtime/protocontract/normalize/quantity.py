@@ -40,9 +40,10 @@ _RULES: Final[dict[str, tuple[str, str]]] = {
     "not_finite": ("quantity.syntax", "not a finite number; expected a number with an end, got {}"),
     "no_amount": ("quantity.syntax", "no number; expected a number and a unit, got {}"),
     "malformed_number": (
-        "quantity.syntax", "malformed number; expected well-formed groups and one decimal mark, got {}"),
-    "ambiguous_number": (
-        "quantity.ambiguous", "two readings of {}; expected a number whose decimal mark can be told"),
+        "quantity.syntax",
+        "malformed number; expected well-formed groups and one decimal mark, got {}",
+    ),
+    "ambiguous_number": ("quantity.ambiguous", "two readings of {}; expected a number whose decimal mark can be told"),
     "exponent": ("quantity.syntax", "an exponent; expected plain notation, got {}"),
     "several": ("quantity.syntax", "several numbers; expected one number and a unit, got {}"),
     "unit": ("quantity.unit", "unknown unit; expected a unit such as {unit}, got {}"),
@@ -131,8 +132,9 @@ def check_options(
     options.look_up()
     if is_text and (options.marks.free or "." not in options.marks.of(0x30)[0]):
         raise OptionError(
-            "decimal", "the result is written with a full stop and could be read again as another number; expected "
-            'decimal ".", a locale that divides with a full stop, or value_field'
+            "decimal",
+            "the result is written with a full stop and could be read again as another number; expected "
+            'decimal ".", a locale that divides with a full stop, or value_field',
         )
 
 
@@ -142,7 +144,12 @@ class _Options:
     __slots__ = ("_allowed_texts", "_units", "marks", "scale", "unit_text")
 
     def __init__(
-        self, unit: str, allowed: Sequence[str] | None, policy: str, locale: str | None, decimal: str | None,
+        self,
+        unit: str,
+        allowed: Sequence[str] | None,
+        policy: str,
+        locale: str | None,
+        decimal: str | None,
         scale: int | None,
     ) -> None:
         if not isinstance(unit, str) or not unit:
@@ -167,7 +174,8 @@ class _Options:
                     raise OptionError("allowed", f'"{text}" does not convert to "{self.unit_text}"')
                 if self.scale is None and not _converts(unit, target, text).finite:
                     raise OptionError(
-                        "scale", f'no finite decimal leads from "{text}" to "{self.unit_text}"; expected scale')
+                        "scale", f'no finite decimal leads from "{text}" to "{self.unit_text}"; expected scale'
+                    )
             self._units = (target, allowed | {target} if allowed else allowed)
         return self._units
 

@@ -72,9 +72,20 @@ def normalize(
     label.unknown) and OptionError.
     """
     result = normalizer(
-        form=form, type=type, quoted_numbers=quoted_numbers, bool_words=bool_words, fold_width=fold_width,
-        exact=exact, finite=finite, enum=enum, defined_only=defined_only, required=required, aliases=aliases,
-        ignore_index=ignore_index, num_classes=num_classes, fields=fields,
+        form=form,
+        type=type,
+        quoted_numbers=quoted_numbers,
+        bool_words=bool_words,
+        fold_width=fold_width,
+        exact=exact,
+        finite=finite,
+        enum=enum,
+        defined_only=defined_only,
+        required=required,
+        aliases=aliases,
+        ignore_index=ignore_index,
+        num_classes=num_classes,
+        fields=fields,
     )(value)
     if isinstance(result, Refusal):
         raise Refused.of(result)
@@ -108,9 +119,19 @@ def normalizer(
         convert = _object({name: converter(type=field) for name, field in (fields or {}).items()})
     else:
         convert = converter(
-            form=form, type=type, quoted_numbers=quoted_numbers, bool_words=bool_words, fold_width=fold_width,
-            exact=exact, finite=finite, enum=enum, defined_only=defined_only, required=required, aliases=aliases,
-            ignore_index=ignore_index, num_classes=num_classes,
+            form=form,
+            type=type,
+            quoted_numbers=quoted_numbers,
+            bool_words=bool_words,
+            fold_width=fold_width,
+            exact=exact,
+            finite=finite,
+            enum=enum,
+            defined_only=defined_only,
+            required=required,
+            aliases=aliases,
+            ignore_index=ignore_index,
+            num_classes=num_classes,
         )
 
     def cell(value: object) -> Any:
@@ -201,8 +222,11 @@ class _Numbers:
             if found is not None:
                 return found
             if self.text and _EXPONENT.fullmatch(written):
-                return Refusal("scalar.syntax", "an exponent, as left by a program that cut digits; expected "
-                                                f"{expected} in plain digits, got {got(value)}")
+                return Refusal(
+                    "scalar.syntax",
+                    "an exponent, as left by a program that cut digits; expected "
+                    f"{expected} in plain digits, got {got(value)}",
+                )
             return Refusal("scalar.syntax", f"not a number; expected {expected}, got {got(value)}")
         return Refusal("scalar.type", f"not a number; expected {expected}, got {got(value)}")
 
@@ -300,7 +324,7 @@ def _words(words: Mapping[str, Any], reader: _Numbers) -> dict[str, bool]:
         elif word in ("true", "false") and isinstance(meaning, Sequence) and not isinstance(meaning, str):
             pairs.extend((other, word == "true") for other in meaning)
         else:
-            raise OptionError("bool_words", "expected {word: bool} or {\"true\": [words], \"false\": [words]}")
+            raise OptionError("bool_words", 'expected {word: bool} or {"true": [words], "false": [words]}')
     for word, meaning in pairs:
         key = _word(word, reader) if isinstance(word, str) else ""
         if not key:

@@ -39,7 +39,8 @@ def _refuse_constant(name: str) -> Any:
 
 
 _DECODER: Final = json.JSONDecoder(
-    parse_int=Number, parse_float=Number, parse_constant=_refuse_constant, object_pairs_hook=Object, strict=True)
+    parse_int=Number, parse_float=Number, parse_constant=_refuse_constant, object_pairs_hook=Object, strict=True
+)
 
 
 def parse(text: str) -> Json:

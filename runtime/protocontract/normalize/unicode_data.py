@@ -31,9 +31,7 @@ STRIPPED_CONTROL_CLASS: Final = r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"
 # Cc without TAB, LF and CR (what `reject: control` refuses).
 REJECTED_CONTROL_CLASS: Final = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
 # PropList.txt, Noncharacter_Code_Point: U+FDD0..FDEF and the last two of each of the seventeen planes.
-NONCHARACTER_CLASS: Final = r"\ufdd0-\ufdef" + "".join(
-    f"\\U{plane:04x}fffe\\U{plane:04x}ffff" for plane in range(17)
-)
+NONCHARACTER_CLASS: Final = r"\ufdd0-\ufdef" + "".join(f"\\U{plane:04x}fffe\\U{plane:04x}ffff" for plane in range(17))
 # PropList.txt, Bidi_Control.
 BIDI_CONTROL_CLASS: Final = r"\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 # General_Category Co.

@@ -41,9 +41,7 @@ def _search(spans: Sequence[tuple[int, int, int]], *, allow_nesting: bool) -> li
         end = -negative_end
         first, last = rank[start], rank[end]
         # Spans that start inside this one and end behind it, and spans that end inside and start before it.
-        crossing = (
-            farthest_end.over(first + 1, last) > end or earliest_start.over(first + 1, last) > -start
-        )
+        crossing = farthest_end.over(first + 1, last) > end or earliest_start.over(first + 1, last) > -start
         if not allow_nesting and not crossing:
             crossing = farthest_end.over(0, last) > start
         if crossing:

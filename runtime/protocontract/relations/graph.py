@@ -42,11 +42,13 @@ def checker(*, acyclic: bool = False, closed: bool = False) -> _Checker:
                 found.append(Refusal("graph.duplicate", f"an identity that item {first} has too", at))
         edges, missing = _edges(names, given, places)
         if closed:
-            found.extend(Refusal("graph.missing", "a parent that is no item; expected one of the list", at)
-                         for at in missing)
+            found.extend(
+                Refusal("graph.missing", "a parent that is no item; expected one of the list", at) for at in missing
+            )
         if acyclic:
-            found.extend(Refusal("graph.cycle", "an item that is among its own ancestors", at)
-                         for at in _closing(edges))
+            found.extend(
+                Refusal("graph.cycle", "an item that is among its own ancestors", at) for at in _closing(edges)
+            )
         if not found:
             return None
         found.sort(key=_index)

@@ -31,7 +31,10 @@ def check(
 
 
 def checker(
-    *, first: int | None = None, step: int | None = None, strictly_increasing: bool = False,
+    *,
+    first: int | None = None,
+    step: int | None = None,
+    strictly_increasing: bool = False,
     same_length_as: object = None,
 ) -> _Checker:
     """The non-raising twin: ``(values, other_length=None) -> list[Refusal] | None``, every break in order.
@@ -53,8 +56,12 @@ def checker(
         items: list[Any] = list(values)
         found: list[Refusal] = []
         if other_length is not None and len(items) != other_length:
-            found.append(Refusal("sequence.length", "not as long as the list beside it; expected "
-                                                    f"{other_length} values, got {len(items)}"))
+            found.append(
+                Refusal(
+                    "sequence.length",
+                    f"not as long as the list beside it; expected {other_length} values, got {len(items)}",
+                )
+            )
         for at, item in enumerate(items):
             if not isinstance(item, int):
                 found.append(Refusal("sequence.step", f"no integer, got {describe(item)}", at))

@@ -63,9 +63,7 @@ class _Offsets:
         done = count = 0
         for offset in sorted(set(offsets)):
             at = offset * width
-            if at < len(data) and (
-                data[at] & 0xC0 == 0x80 if width == 1 else data[at + 1] & 0xFC == 0xDC
-            ):
+            if at < len(data) and (data[at] & 0xC0 == 0x80 if width == 1 else data[at + 1] & 0xFC == 0xDC):
                 continue
             count += len(data[done:at].decode(encoding, "surrogatepass"))
             done = at

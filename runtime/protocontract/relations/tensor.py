@@ -42,8 +42,9 @@ def check(
     Raises Refused (tensor.dtype, .size, .shape, .finite, .range, .norm; ``index`` is the first element, for .norm the
     first row) and OptionError.
     """
-    found = checker(dtype=dtype, dims=dims, bounds=bounds, batched=batched, finite=finite, min=min, max=max,
-                    l2_norm=l2_norm)(value, shape, bound)
+    found = checker(
+        dtype=dtype, dims=dims, bounds=bounds, batched=batched, finite=finite, min=min, max=max, l2_norm=l2_norm
+    )(value, shape, bound)
     if found:
         raise Refused.of(found[0])
 
@@ -99,8 +100,13 @@ def checker(
         if norm is not None and not isinstance(sizes, Refusal):
             length = sizes[-1] if sizes else len(tensor)
             if length and (at := tensor.first_bad_norm(length, *norm)) is not None:
-                found.append(Refusal("tensor.norm", f"a row of another length; expected an L2 norm of {norm[0]:g} "
-                                                    f"within {norm[1]:g}", at))
+                found.append(
+                    Refusal(
+                        "tensor.norm",
+                        f"a row of another length; expected an L2 norm of {norm[0]:g} within {norm[1]:g}",
+                        at,
+                    )
+                )
         return found or None
 
     return find
@@ -119,8 +125,11 @@ def _content(value: Any, dtype: str | None) -> tuple[elements.Elements, Refusal 
             return Refusal("tensor.dtype", f"bytes without an element type, got {describe(value)}")
         view = view.cast("B") if view.nbytes else memoryview(b"")
         if view.nbytes % elements.SIZES[dtype]:
-            return Refusal("tensor.size", f"bytes that end inside an element; expected a multiple of "
-                                          f"{elements.SIZES[dtype]}, got {view.nbytes} bytes")
+            return Refusal(
+                "tensor.size",
+                f"bytes that end inside an element; expected a multiple of "
+                f"{elements.SIZES[dtype]}, got {view.nbytes} bytes",
+            )
         tensor = elements.of_bytes(view, dtype)
         if dtype == "bool" and (at := tensor.first_outside(0, 1)) is not None:
             return tensor, Refusal("tensor.dtype", "a byte that is no bool; expected 0 or 1", at)
@@ -254,16 +263,19 @@ class _Axes:
                 return [size or 0 for size in sizes]
             # Which of the two is wrong, the axis or the count, cannot be told where a name is bound elsewhere.
             named = any(isinstance(dim, str) for dim in self._dims)
-            return Refusal("tensor.shape" if named else "tensor.size",
-                           f"another number of elements; expected {known}, got {count}")
+            return Refusal(
+                "tensor.shape" if named else "tensor.size", f"another number of elements; expected {known}, got {count}"
+            )
         if len(set(free)) > 1:
             return Refusal("tensor.shape", "two free dims and no stated shape: the sizes cannot be known")
         size = _root(count // known, len(free)) if known and count % known == 0 else None
         if known == 0 and count == 0:
             size = 0
         if size is None:
-            return Refusal("tensor.size", f"a number of elements that fits no size of dim {free[0]}; expected a "
-                                          f"multiple of {known}, got {count}")
+            return Refusal(
+                "tensor.size",
+                f"a number of elements that fits no size of dim {free[0]}; expected a multiple of {known}, got {count}",
+            )
         return [size if known_size is None else known_size for known_size in sizes]
 
 

@@ -21,8 +21,19 @@ _WORTH_NUMPY: Final = 4096
 """Elements below which starting NumPy costs more than it saves."""
 
 FORMATS: Final = {
-    "bool": "B", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "uint8": "B", "uint16": "H", "uint32": "I",
-    "uint64": "Q", "float16": "e", "float32": "f", "float64": "d", "bfloat16": "H",
+    "bool": "B",
+    "int8": "b",
+    "int16": "h",
+    "int32": "i",
+    "int64": "q",
+    "uint8": "B",
+    "uint16": "H",
+    "uint32": "I",
+    "uint64": "Q",
+    "float16": "e",
+    "float32": "f",
+    "float64": "d",
+    "bfloat16": "H",
 }
 """struct's format of each dtype. bfloat16 is read as its 16 bits."""
 
@@ -32,13 +43,21 @@ SIZES: Final = {dtype: struct.calcsize(f"<{code}") for dtype, code in FORMATS.it
 FLOATS: Final = frozenset({"float16", "float32", "float64", "bfloat16"})
 
 INTEGER_BOUNDS: Final = {
-    "bool": (0, 1), "int8": (-(1 << 7), (1 << 7) - 1), "int16": (-(1 << 15), (1 << 15) - 1),
-    "int32": (-(1 << 31), (1 << 31) - 1), "int64": (-(1 << 63), (1 << 63) - 1), "uint8": (0, (1 << 8) - 1),
-    "uint16": (0, (1 << 16) - 1), "uint32": (0, (1 << 32) - 1), "uint64": (0, (1 << 64) - 1),
+    "bool": (0, 1),
+    "int8": (-(1 << 7), (1 << 7) - 1),
+    "int16": (-(1 << 15), (1 << 15) - 1),
+    "int32": (-(1 << 31), (1 << 31) - 1),
+    "int64": (-(1 << 63), (1 << 63) - 1),
+    "uint8": (0, (1 << 8) - 1),
+    "uint16": (0, (1 << 16) - 1),
+    "uint32": (0, (1 << 32) - 1),
+    "uint64": (0, (1 << 64) - 1),
 }
 
 LARGEST: Final = {
-    "float16": 65504.0, "bfloat16": float.fromhex("0x1.fep127"), "float32": float.fromhex("0x1.fffffep127"),
+    "float16": 65504.0,
+    "bfloat16": float.fromhex("0x1.fep127"),
+    "float32": float.fromhex("0x1.fffffep127"),
     "float64": sys.float_info.max,
 }
 """The largest finite value of each float dtype."""
@@ -75,7 +94,7 @@ class Numbers:
 
     def _chunks(self) -> Iterator[tuple[int, Sequence[Any]]]:
         for start in range(0, len(self._values), _CHUNK):
-            yield start, self._values[start:start + _CHUNK]
+            yield start, self._values[start : start + _CHUNK]
 
     def first_not_finite(self) -> int | None:
         for start, chunk in self._chunks():
@@ -101,7 +120,7 @@ class Numbers:
 
     def first_bad_norm(self, length: int, value: float, tolerance: float) -> int | None:
         for row, start in enumerate(range(0, len(self._values) - length + 1, length)):
-            if not abs(norm(self._values[start:start + length]) - value) <= tolerance:
+            if not abs(norm(self._values[start : start + length]) - value) <= tolerance:
                 return row
         return None
 
@@ -117,7 +136,7 @@ class Converted(Numbers):
         super().__init__(_Slices(self))
 
     def part(self, start: int, stop: int) -> Sequence[Any]:
-        raw = self._view[start * self._size:stop * self._size]
+        raw = self._view[start * self._size : stop * self._size]
         count = len(raw) // self._size
         items: Sequence[Any] = struct.unpack(f"<{count}{self._code}", raw)
         if not self._brain:
@@ -203,9 +222,21 @@ class NumPyElements:
         return None
 
 
-_NUMPY_KIND: Final = {"bool": "u1", "int8": "i1", "int16": "i2", "int32": "i4", "int64": "i8", "uint8": "u1",
-                      "uint16": "u2", "uint32": "u4", "uint64": "u8", "float16": "f2", "float32": "f4", "float64": "f8",
-                      "bfloat16": "u2"}
+_NUMPY_KIND: Final = {
+    "bool": "u1",
+    "int8": "i1",
+    "int16": "i2",
+    "int32": "i4",
+    "int64": "i8",
+    "uint8": "u1",
+    "uint16": "u2",
+    "uint32": "u4",
+    "uint64": "u8",
+    "float16": "f2",
+    "float32": "f4",
+    "float64": "f8",
+    "bfloat16": "u2",
+}
 
 
 def of_bytes(view: memoryview, dtype: str) -> Elements:
