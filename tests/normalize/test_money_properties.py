@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from protocontract.normalize import money
@@ -104,6 +104,7 @@ def test_any_text_has_an_answer_and_twice_is_once(text: str, options: dict[str, 
 
 
 @PROPERTY
+@example("0", "fr-FR", "KWD", None, "strict")
 @given(
     TEXTS,
     st.sampled_from([None, *LOCALES]),

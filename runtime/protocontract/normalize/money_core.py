@@ -140,10 +140,10 @@ def bare_pattern(options: Options) -> Callable[[str], re.Match[str] | None] | No
     if default is None or options.scale == "any" or (options.allowed and default not in options.allowed):
         return None
     minor = MINOR_DIGITS[default]
-    divides = "." if options.marks.free else options.marks.of(0x30)[0]
+    divides, groups = (".", "") if options.marks.free else options.marks.of(0x30)
     if minor is None or (minor == 3 and options.marks.free) or (minor and "." not in divides and not options.sole):
         return None
-    if minor == 3 and "." not in divides:
+    if minor == 3 and "." in groups:
         return None
     return EXACT[default]
 
