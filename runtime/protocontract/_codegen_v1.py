@@ -13,7 +13,6 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-import re2
 from google.protobuf.message import Message
 
 from protocontract import _scope
@@ -93,6 +92,17 @@ def nest(
         return moved
     out.extend(moved)
     return out
+
+
+class re2:  # stands for the module of that name
+    """RE2, for the patterns that Python's ``re`` cannot run safely; imported with the first of them."""
+
+    @staticmethod
+    def compile(pattern: str) -> Any:
+        """The compiled pattern."""
+        import re2 as module
+
+        return module.compile(pattern)
 
 
 def is_zero(value: float) -> bool:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from functools import cache
 from typing import Final
 from urllib.parse import unquote_to_bytes
 
@@ -30,15 +32,21 @@ _SCHEME: Final = r"[a-zA-Z][a-zA-Z0-9+\-.]*+:"
 _NO_COLON: Final = rf"(?=[^/?#]){_many(_UNRESERVED + _SUB_DELIMS + '@')}{_PATH}"
 _ROOTLESS: Final = rf"(?=[^/?#]){_PCHARS}{_PATH}"
 
-_URI: Final = re.compile(rf"{_SCHEME}(?://{_AUTHORITY}{_PATH}|{_ABSOLUTE}|{_ROOTLESS}|){_TAIL}").fullmatch
-_RELATIVE: Final = re.compile(rf"(?://{_AUTHORITY}{_PATH}|{_ABSOLUTE}|{_NO_COLON}|){_TAIL}").fullmatch
-_FUTURE: Final = re.compile(rf"[vV][0-9a-fA-F]++\.[{_UNRESERVED}{_SUB_DELIMS}:]++").fullmatch
-_ZONE: Final = re.compile(rf"(?:[{_UNRESERVED}]++|{_PCT})++").fullmatch
+_URI: Final = rf"{_SCHEME}(?://{_AUTHORITY}{_PATH}|{_ABSOLUTE}|{_ROOTLESS}|){_TAIL}"
+_RELATIVE: Final = rf"(?://{_AUTHORITY}{_PATH}|{_ABSOLUTE}|{_NO_COLON}|){_TAIL}"
+_FUTURE: Final = rf"[vV][0-9a-fA-F]++\.[{_UNRESERVED}{_SUB_DELIMS}:]++"
+_ZONE: Final = rf"(?:[{_UNRESERVED}]++|{_PCT})++"
+
+
+@cache
+def _fullmatch(pattern: str) -> Callable[[str], re.Match[str] | None]:
+    """A pattern, compiled when the first text comes: contracts without URIs are imported without it."""
+    return re.compile(pattern).fullmatch
 
 
 def is_uri(text: str) -> bool:
     """Whether ``text`` is a URI: it has a scheme."""
-    match = _URI(text)
+    match = _fullmatch(_URI)(text)
     return match is not None and _is_host(match["literal"], match["host"])
 
 
@@ -46,17 +54,17 @@ def is_uri_ref(text: str) -> bool:
     """Whether ``text`` is a URI or a relative reference (``/path?query``)."""
     if is_uri(text):
         return True
-    match = _RELATIVE(text)
+    match = _fullmatch(_RELATIVE)(text)
     return match is not None and _is_host(match["literal"], match["host"])
 
 
 def _is_host(literal: str | None, host: str | None) -> bool:
     """What the grammar's pattern leaves open: the inside of brackets, and that percent-encoded hosts are UTF-8."""
     if literal is not None:
-        if _FUTURE(literal):
+        if _fullmatch(_FUTURE)(literal):
             return True
         address, percent, zone = literal.partition("%25")
-        if "%" in address or (percent and _ZONE(zone) is None):
+        if "%" in address or (percent and _fullmatch(_ZONE)(zone) is None):
             return False
         return is_ip(address, 6) and _is_utf8(zone)
     return host is None or _is_utf8(host)
