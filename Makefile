@@ -33,7 +33,7 @@ check: $(SETUP) ## Lint, format, types, and that generated code is what the comp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	$(BIN)/pyright
+	$(BIN)/pyright --pythonpath $(BIN)/python
 	@$(MAKE) --no-print-directory generate
 	@git diff --exit-code --stat -- generated runtime/protocontract/v1 || \
 	  { echo "generated code is not what the compiler makes: commit the result of make generate" >&2; exit 1; }
