@@ -9,7 +9,7 @@ from array import array
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from protocontract.relations import tensor, tensor_elements
@@ -208,6 +208,7 @@ def test_check_raises() -> None:
 
 @pytest.mark.skipif(tensor_elements.numpy() is None, reason="NumPy is not installed")
 @settings(max_examples=examples(500), deadline=None, derandomize=True)
+@example("bfloat16", b"\0" * 10 + b"\x81\x7f", 1, None, 0.0, None)  # a signalling NaN
 @given(
     st.sampled_from(sorted(tensor_elements.FORMATS)),
     st.binary(max_size=64),

@@ -180,6 +180,11 @@ class NumPyElements:
         part = self._array[start:stop]
         return (part.astype("u4") << 16).view("f4") if self._brain else part
 
+    def _doubles(self, part: Any) -> Any:
+        # Widening a signalling NaN makes NumPy warn, and a warning can be an error where this runs.
+        with self._np.errstate(invalid="ignore"):
+            return part.astype("f8")
+
     def _first(self, good: Any) -> int | None:
         """The first place at which ``good``, a function of a part, is false."""
         for start in range(0, len(self._array), _NUMPY_CHUNK):
@@ -195,7 +200,7 @@ class NumPyElements:
         # Bounds arrive as integers for integer dtypes and as doubles for floats, which are widened: a double bound
         # rounded to float16 would decide differently from the exact reader.
         if self._array.dtype.kind == "f" or self._brain:
-            return self._first(lambda part: (part.astype("f8") >= low) & (part.astype("f8") <= high))
+            return self._first(lambda part: (self._doubles(part) >= low) & (self._doubles(part) <= high))
         info = self._np.iinfo(self._array.dtype)
         low, high = max(low, int(info.min)), min(high, int(info.max))
         if low > high:
@@ -207,7 +212,7 @@ class NumPyElements:
         rows = max(1, _NUMPY_CHUNK // length)
         for row in range(0, len(self._array) // length, rows):
             last = min(row + rows, len(self._array) // length)
-            part = self._part(row * length, last * length).astype("f8").reshape(-1, length)
+            part = self._doubles(self._part(row * length, last * length)).reshape(-1, length)
             with np.errstate(all="ignore"):
                 found = np.sqrt(np.einsum("ij,ij->i", part, part))
                 # Sums in another order differ in the last digits. What is that close to the limit, or not a number
