@@ -154,7 +154,7 @@ class _File:
         """What protovalidate refuses to compile, and we do too."""
         match self._random.randrange(4):
             case 0:
-                options.cel.add(id="m", expression=self._random.choice(["1 +", "1 + 'a' == 2", "'a'.f()"]))
+                options.cel.add(id="m", expression=self._random.choice(["1 +", "'a'.f()"]))
             case 1:
                 options.oneof.add(fields=["nosuch", message.field[0].name])
             case 2:
