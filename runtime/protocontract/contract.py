@@ -109,6 +109,25 @@ class Outcome(Generic[M]):
         return f"<Outcome {self.contract.full_name} {verdict}, {len(self.changes)} changes>"
 
 
+class _Clean(Outcome[M]):
+    """The outcome of a record with nothing to tell, the common one: it stores half as much."""
+
+    __slots__ = ()
+
+    violations: tuple[Violation, ...] = ()  # type: ignore[misc]  # constants in place of the base's slots
+    changes: tuple[Change, ...] = ()  # type: ignore[misc]
+
+    def __init__(self, contract: Contract[M], raw: bytes | None, message: M) -> None:
+        self.contract = contract  # type: ignore[misc]  # set here instead of in the base
+        self.raw = raw  # type: ignore[misc]
+        self.message = message  # type: ignore[misc]
+
+    @property  # type: ignore[misc]
+    def decoded(self) -> M | None:
+        """The message itself."""
+        return self.message
+
+
 class Contract(Generic[M]):
     """A message type with its rules, compiled. Generated modules hold one for each message.
 
@@ -232,7 +251,7 @@ class Contract(Generic[M]):
             except RuleEvaluationError as error:
                 return self._unevaluable(raw, message, error)
             if found is None:
-                return Outcome(self, raw, message, (), (), message)
+                return _Clean(self, raw, message)
             return self._judge(raw, message, found, [])
         changes: list[Change] = []
         try:
