@@ -26,7 +26,7 @@ _FLOORS = (
     (who.PROTOVALIDATE, 1.0, ("small", "medium", "large", "one field", "list of 100", "11 broken")),
     (who.PYDANTIC, 1.0, ("small", "medium", "large")),
     (who.PIPELINE, 4.0, ("small", "medium")),
-    (who.PIPELINE_TWICE, 4.0, ("small", "medium")),
+    (who.PIPELINE_TWICE, 4.0, ("small", "medium", "large")),
 )
 
 
