@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -12,6 +13,13 @@ settings.register_profile(
     "protocontract", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("protocontract")
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """What collection made stays: the collector need not go through it, least of all while a test takes time."""
+    del session
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(trylast=True)
