@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from protocontract.violations import error_code
 from protocontract_compiler import ir
 from protocontract_compiler.passes import reach
 from protocontract_compiler.passes.rule_ids import ids_of
@@ -59,12 +59,6 @@ def places(schema: ir.Schema, message: ir.Message) -> Iterator[RulePlace]:
         if (place.path, place.rule_id) not in seen:
             seen.add((place.path, place.rule_id))
             yield place
-
-
-def error_code(contract: str, path: str, rule_id: str) -> int:
-    """The first four bytes of SHA-256 of ``<contract>.<path>:<rule id>`` (``protocontract.violations.error_code``)."""
-    place = f"{contract}.{path}" if path else contract
-    return int.from_bytes(hashlib.sha256(f"{place}:{rule_id}".encode()).digest()[:4], "big")
 
 
 class _Places:
