@@ -14,8 +14,8 @@ import pytest
 from protocontract import cli
 from protocontract.kafka import command
 from protocontract.kafka.client import split_config
-from protocontract.kafka.command import percent
 from protocontract.kafka.http import Health
+from protocontract.kafka.progress import Progress, percent
 from tests.kafka.support import GARBAGE, TOPIC, contract, good, new_guard, new_log
 from tests.kafka.transactions import NAME, PROTOS
 
@@ -129,7 +129,7 @@ def test_the_progress_line() -> None:
     guard = new_guard(log, close_consumer=False)
     with guard:
         assert len(list(guard)) == 999
-        line = command._Progress(guard, "payments.raw -> payments", io.StringIO()).line()
+        line = Progress(guard, "payments.raw -> payments", io.StringIO()).line()
     assert line.startswith(
         "payments.raw -> payments   1,000 in   999 valid (99.90 %)   87 normalised   1 dead   lag 0   "
     )
@@ -143,7 +143,7 @@ def test_the_progress_line_counts_tombstones() -> None:
     guard = new_guard(log, close_consumer=False)
     with guard:
         assert len(list(guard)) == 1
-        line = command._Progress(guard, "a -> b", io.StringIO()).line()
+        line = Progress(guard, "a -> b", io.StringIO()).line()
     assert "   0 dead   1 tombstone   lag 0   " in line
 
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import time
+import tomllib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
+from pathlib import Path
 from typing import Any, Final
 
 from protocontract.cli import UsageError
 from protocontract.kafka import client
 from protocontract.kafka.client import Producer, ProducerFactory
-from protocontract.kafka.command import _client_config
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.letters import Selection, parsed_code
 
@@ -92,12 +94,28 @@ def partitions_of(producer: Producer, topic: str) -> set[int]:
 
 def cluster(options: argparse.Namespace) -> Cluster:
     """The cluster that ``--bootstrap-servers`` and ``--client-config`` name. Raises UsageError where none is."""
-    config = _client_config(options.client_config)
+    config = client_config(options.client_config)
     servers = options.bootstrap_servers or config.get("bootstrap_servers") or os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
     if not servers:
         raise UsageError("no broker is named; add --bootstrap-servers HOST:PORT or set KAFKA_BOOTSTRAP_SERVERS")
     config["bootstrap_servers"] = servers.split(",") if isinstance(servers, str) else list(servers)
     return Cluster(config)
+
+
+def client_config(name: str | None) -> dict[str, Any]:
+    """The options in a file of ``--client-config``. Raises UsageError, or OSError where it cannot be read."""
+    if name is None:
+        return {}
+    path = Path(name)
+    text = path.read_text(encoding="utf-8")
+    try:
+        found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
+    except ValueError:
+        # The parsers quote the file, which may hold passwords.
+        raise UsageError(f"{name} is not a file of kafka-python's options in TOML or JSON") from None
+    if not isinstance(found, dict):
+        raise UsageError(f"{name} holds no options; expected names with values")
+    return found
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:

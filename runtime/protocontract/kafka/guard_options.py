@@ -1,0 +1,181 @@
+"""The options of ``protocontract guard``, and what its help says."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import Final
+
+#: What a broker accepts as the name of a topic.
+TOPIC_NAME: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+
+_DESCRIPTION: Final = """\
+Read a topic, apply a contract to every record, and write what keeps it to another topic; what breaks it goes to the
+dead-letter topic with the reason. At least once, in the order of each partition. Nothing is lost: an offset is
+committed when the record's copy (or its dead letter) is acknowledged. With --exactly-once, good records, dead letters
+and offsets are written in transactions: a consumer with isolation_level read_committed sees each exactly once.
+"""
+_EPILOG: Final = """\
+A value that no normalizer changed is written byte for byte; key, headers and timestamp are the source's. Tombstones are
+passed on. While the sink or the dead-letter topic cannot be written, the guard waits, stays in its group and says so.
+
+The client configuration is a TOML (or .json) file of kafka-python's options, such as
+    security_protocol = "SASL_SSL"
+
+exit codes: 0 stopped, or all done with --exit-at-end (dead letters are its work); 1 stopped with something still
+unacknowledged, or stopped by --from stop, by a batch that cannot be read, or by a halt under --halt exit; 2 could not
+start, or gave up after --give-up-after; 130 interrupted
+
+protocontract guard status and protocontract guard resume show and end halts; --help after them tells more.
+
+example: protocontract guard --contract acme.finance.v1.Transaction --source payments.raw --sink payments
+"""
+
+
+def guard_parser() -> argparse.ArgumentParser:
+    """The parser of ``protocontract guard``."""
+    parser = argparse.ArgumentParser(
+        prog="protocontract guard",
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--contract", required=True, metavar="NAME", help="full name of the message: pkg.v1.Message")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--proto-path", metavar="DIR", help="compile the contract from the .proto files below DIR")
+    where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
+    parser.add_argument("--source", required=True, metavar="TOPIC", help="where records are read")
+    parser.add_argument("--sink", required=True, metavar="TOPIC", help="where good records are written")
+    parser.add_argument("--dead-letter", metavar="TOPIC", help="where bad records are written; default the contract's")
+    parser.add_argument("--bootstrap-servers", metavar="HOST:PORT[,...]", help="default $KAFKA_BOOTSTRAP_SERVERS")
+    parser.add_argument("--client-config", metavar="FILE", help="further options of the Kafka client: TLS, SASL")
+    parser.add_argument("--group", metavar="NAME", help="consumer group; default protocontract.SOURCE.SINK")
+    parser.add_argument(
+        "--instance",
+        type=_instance,
+        metavar="NAME",
+        help="a name that this process keeps over restarts and no other has: it gets its partitions "
+        "back without a rebalance (group.instance.id)",
+    )
+    parser.add_argument(
+        "--exactly-once",
+        action="store_true",
+        help="write good records, dead letters and offsets in transactions of one cluster",
+    )
+    parser.add_argument(
+        "--transactional-id-prefix",
+        metavar="TEXT",
+        help="transactional ids are TEXT.GROUP.INSTANCE, with a random instance where none is named; "
+        "default protocontract",
+    )
+    parser.add_argument(
+        "--from",
+        choices=("earliest", "stop"),
+        default="earliest",
+        help="where to begin without a committed offset; stop refuses, and so reports a gap",
+    )
+    parser.add_argument(
+        "--encoding",
+        choices=("protobuf", "confluent", "json", "headers"),
+        default="protobuf",
+        help="how records are written; headers decides by __value_schema_id and content-type",
+    )
+    parser.add_argument("--sink-encoding", choices=("protobuf", "json"), help="default as the source")
+    parser.add_argument(
+        "--too-large",
+        choices=("block", "truncate"),
+        default="block",
+        help="a dead letter that its topic refuses for its size: wait, or cut it and say so",
+    )
+    parser.add_argument(
+        "--allow-retention",
+        action="store_true",
+        help="start although the dead-letter topic deletes records by their age or number",
+    )
+    parser.add_argument(
+        "--skip-checks", action="store_true", help="start without a look at the topics' rights and settings"
+    )
+    parser.add_argument(
+        "--exit-at-end", action="store_true", help="stop when everything is done that was in the source at the start"
+    )
+    parser.add_argument(
+        "--give-up-after",
+        type=_seconds,
+        metavar="SECONDS",
+        help="end when a topic could not be written for so long; default never",
+    )
+    parser.add_argument(
+        "--grace",
+        type=_seconds,
+        default=10.0,
+        metavar="SECONDS",
+        help="time to wait for acknowledgements when stopped; default 10",
+    )
+    parser.add_argument(
+        "--halt",
+        choices=("pause", "exit"),
+        default="pause",
+        help="what a missed level of a contract that halts, or an open breaker, does: stay in the "
+        "group and deliver nothing (default), or end with exit code 1",
+    )
+    parser.add_argument(
+        "--breaker-ratio",
+        type=_ratio,
+        metavar="SHARE",
+        help="halt a partition when so many of its last 100 records are bad: 0.5 is half of them",
+    )
+    parser.add_argument(
+        "--breaker-consecutive", type=_count, metavar="N", help="halt a partition after N bad records in a row"
+    )
+    parser.add_argument(
+        "--http",
+        type=_port,
+        metavar="PORT",
+        help="answer /livez, /readyz and /metrics on this port of the loopback interface",
+    )
+    parser.add_argument(
+        "--format",
+        choices=("text", "json"),
+        default="text",
+        help="json prints the counts at the end to standard output",
+    )
+    return parser
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError("expected seconds above 0")
+    return value
+
+
+def _ratio(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1:
+        raise argparse.ArgumentTypeError("expected a share above 0 and at most 1")
+    return value
+
+
+def _count(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < len(text) < 10 and int(text) > 0):
+        raise argparse.ArgumentTypeError("expected a number of records, 1 at least")
+    return int(text)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < len(text) < 6 and 0 < int(text) < 65_536):
+        raise argparse.ArgumentTypeError("expected a port, 1 to 65535")
+    return int(text)
+
+
+def _instance(text: str) -> str:
+    if not TOPIC_NAME.fullmatch(text) or text in (".", ".."):
+        raise argparse.ArgumentTypeError("expected letters, digits, `.`, `_` and `-`")
+    return text
