@@ -173,6 +173,13 @@ def label(**options: Any) -> Any:
     return module.normalizer(**options)
 
 
+def scalar(**options: Any) -> Any:
+    """The scalar normalizer of a string field, which holds a text cell, with these options bound."""
+    from protocontract.normalize import scalar as module
+
+    return module.cell(**options)
+
+
 def spans(**options: Any) -> Any:
     """The check of spans with these options bound."""
     from protocontract.relations import spans as module
@@ -244,6 +251,7 @@ __all__ = [
     "re2",
     "refuse",
     "refuse_all",
+    "scalar",
     "sequence",
     "set_timestamp",
     "spans",

@@ -151,3 +151,50 @@ def test_negative_zero_stays_a_double() -> None:
 def test_wrong_options_are_option_errors(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError):
         scalar.normalizer(**options)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Text cells in string fields
+
+
+def written(value: Any, **options: Any) -> Any:
+    result = scalar.cell(**options)(value)
+    return result.rule_id if isinstance(result, Refusal) else result
+
+
+@pytest.mark.parametrize(
+    ("value", "options", "expected"),
+    [
+        (" +025.0\u3000", {"type": "int32"}, "25"),
+        ("-0", {"type": "int64"}, "0"),
+        ("9007199254740993", {"type": "int64"}, "9007199254740993"),
+        ("2147483648", {"type": "int32"}, "scalar.range"),
+        ("2.50", {"type": "double"}, "2.5"),
+        ("-0.0", {"type": "double"}, "-0"),
+        ("100000000000000000000000", {"type": "double"}, "100000000000000000000000"),
+        ("0.00000001", {"type": "double"}, "0.00000001"),
+        ("0.1", {"type": "float"}, "0.1"),
+        ("0.10000000149011612", {"type": "float"}, "0.1"),
+        ("16777217", {"type": "float"}, "16777216"),
+        ("16777217", {"type": "float", "exact": True}, "scalar.inexact"),
+        ("9" * 39, {"type": "float"}, "scalar.range"),
+        ("NaN", {"type": "double", "finite": False}, "NaN"),
+        (" -Infinity", {"type": "float", "finite": False}, "-Infinity"),
+        ("NaN", {"type": "double"}, "scalar.finite"),
+        ("YES ", {"type": "bool", "bool_words": WORDS}, "true"),
+        ("FALSE", {"type": "bool"}, "false"),
+        ("1e5", {"type": "double"}, "scalar.syntax"),
+        (25, {"type": "int32"}, "scalar.type"),
+    ],
+)
+def test_a_cell_becomes_canonical_text(value: Any, options: dict[str, Any], expected: Any) -> None:
+    got = written(value, **options)
+    assert got == expected
+    if not str(got).startswith("scalar."):
+        assert scalar.cell(**options)(got) is got
+
+
+@pytest.mark.parametrize("kind", ["string", "enum", "object", "decimal"])
+def test_a_cell_stands_for_a_number_or_a_bool(kind: str) -> None:
+    with pytest.raises(OptionError):
+        scalar.cell(type=kind)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from decimal import Decimal
 from typing import Any
 
@@ -89,3 +90,17 @@ def test_doubles_survive(number: float, exact: bool) -> None:
 def test_base64_survives(raw: bytes, url_safe: bool, padded: bool) -> None:
     text = (base64.urlsafe_b64encode if url_safe else base64.b64encode)(raw).decode()
     assert scalar.from_base64(text if padded else text.rstrip("=")) == raw
+
+
+@settings(max_examples=examples(1000), derandomize=True)
+@given(value=st.floats(allow_nan=False), kind=st.sampled_from(["float", "double"]))
+def test_a_cell_keeps_the_number_and_is_left_alone(value: float, kind: str) -> None:
+    """In plain digits, however large or small; the second time nothing changes."""
+    canonical = scalar.cell(type=kind, finite=False)
+    once = canonical("Infinity" if value == math.inf else "-Infinity" if value == -math.inf else f"{Decimal(value):f}")
+    if isinstance(once, Refusal):
+        assert (kind, once.rule_id) == ("float", "scalar.range")
+        return
+    assert canonical(once) is once
+    assert float(once) == value or kind == "float"
+    assert "e" not in once

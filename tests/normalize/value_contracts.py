@@ -138,19 +138,30 @@ def scalar(name: str, context: Mapping[str, Any]) -> str:
             ids += f" ignore_index: {context['ignore_index']}"
         type_, rules = "optional int64", [f"(protocontract.v1.field).label = {{{ids}}}"]
     else:
-        declared = [option(key, context[key]) for key in ("fold_width", "exact") if key in context]
-        if "finite" in context:
-            declared.append(f"finite: {json.dumps(context['finite'])}")
-        for meaning, words in context.get("bool_words", {}).items():
-            declared += [
-                f"bool_words: {{key: {json.dumps(word, ensure_ascii=False)} value: {meaning}}}"
-                for word in words if word not in ("true", "false")
-            ]  # fmt: skip
+        declared = _scalar_options(context)
         if declared:
-            rules.append(f"(protocontract.v1.field).scalar = {{{' '.join(filter(None, declared))}}}")
+            rules.append(f"(protocontract.v1.field).scalar = {{{declared}}}")
         type_ = f"optional {kind}"
     annotation = f" [{', '.join(rules)}]" if rules else ""
     return f"message {name} {{\n{inner}  {type_} value = 1{annotation};\n}}\n"
 
 
-WRITERS: Final = {"money": money, "instant": instant, "text": text, "spans": spans, "scalar": scalar}
+def _scalar_options(context: Mapping[str, Any]) -> str:
+    declared = [option(key, context[key]) for key in ("fold_width", "exact") if key in context]
+    if "finite" in context:
+        declared.append(f"finite: {json.dumps(context['finite'])}")
+    for meaning, words in context.get("bool_words", {}).items():
+        declared += [
+            f"bool_words: {{key: {json.dumps(word, ensure_ascii=False)} value: {meaning}}}"
+            for word in words if word not in ("true", "false")
+        ]  # fmt: skip
+    return " ".join(filter(None, declared))
+
+
+def cell(name: str, context: Mapping[str, Any]) -> str:
+    """A text cell: a string field that says what its text stands for."""
+    declared = f"type: {context['type'].upper()} {_scalar_options(context)}"
+    return f"message {name} {{\n  optional string value = 1 [(protocontract.v1.field).scalar = {{{declared}}}];\n}}\n"
+
+
+WRITERS: Final = {"money": money, "instant": instant, "text": text, "spans": spans, "scalar": scalar, "cell": cell}

@@ -22,7 +22,7 @@ _TYPES: Mapping[str, tuple[frozenset[int], str]] = {
     "instant": (_STRING | ir.INTEGER_TYPES, "a string or integer field"),
     "quantity": (_STRING | _NUMBERS, "a string or number field"),
     "label": (_STRING | ir.INTEGER_TYPES, "a string or integer field"),
-    "scalar": (_NUMBERS | {ir.TYPE_BOOL}, "a number or bool field"),
+    "scalar": (_STRING | _NUMBERS | {ir.TYPE_BOOL}, "a string, number or bool field"),
 }
 _SCALAR_TYPES = {
     ir.TYPE_DOUBLE: "double", ir.TYPE_FLOAT: "float", ir.TYPE_INT64: "int64", ir.TYPE_UINT64: "uint64",
@@ -166,16 +166,38 @@ def _check_label(scope: FieldScope, options: dict[str, Any], *, is_text: bool) -
 def _check_scalar(scope: FieldScope, options: dict[str, Any], field: ir.Field) -> None:
     from protocontract.normalize import scalar
 
-    if "bool_words" in options and field.type != ir.TYPE_BOOL:
+    given = dict(options)
+    declared = given.pop("type", None)
+    is_text = field.type == ir.TYPE_STRING
+    if is_text and declared is None:
         scope.error(
-            "normalizer-option", ("scalar", "bool_words"),
-            f"`scalar.bool_words` reads bools; expected a bool field, got {kind_of(scope.field)}",
+            "normalizer-option", ("scalar",), "`scalar` of a text has no type; expected what the text stands for"
+        )
+        return
+    if declared is not None and not is_text:
+        scope.error(
+            "normalizer-option", ("scalar", "type"),
+            f"`scalar.type` is for texts; expected a string field, got {kind_of(scope.field)}",
         )  # fmt: skip
         return
-    given = dict(options)
-    if field.type == ir.TYPE_BOOL:
+    of_bool = declared == "bool" or field.type == ir.TYPE_BOOL
+    if "bool_words" in options and not of_bool:
+        wanted = "type BOOL" if is_text else f"a bool field, got {kind_of(scope.field)}"
+        scope.error(
+            "normalizer-option", ("scalar", "bool_words"), f"`scalar.bool_words` reads bools; expected {wanted}"
+        )
+        return
+    if of_bool:
         given.pop("finite", None)
-    scope.options("normalizer-option", "scalar", scalar.normalizer, {**given, "type": _SCALAR_TYPES[field.type]})
+    if not is_text:
+        scope.options("normalizer-option", "scalar", scalar.normalizer, {**given, "type": _SCALAR_TYPES[field.type]})
+    elif not given.pop("quoted_numbers", True):
+        scope.error(
+            "normalizer-option", ("scalar", "quoted_numbers"),
+            "`scalar.quoted_numbers` is about JSON numbers; expected a number field, got string",
+        )  # fmt: skip
+    else:
+        scope.options("normalizer-option", "scalar", scalar.cell, {**given, "type": declared})
 
 
 def _check_target(scope: FieldScope, normalizer: ir.Normalizer, target: str) -> None:

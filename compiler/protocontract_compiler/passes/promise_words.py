@@ -91,7 +91,7 @@ def normalizer_words(normalizer: ir.Normalizer) -> list[str]:
             rejected = [_REJECTS.get(str(name).lower(), str(name)) for name in options.get("reject") or ()]
             return [f"without {either(rejected)}"] if rejected else []
         case "scalar":
-            return []
+            return [f"{options['type']} as text"] if "type" in options else []
 
 
 def relation_words(relation: ir.Relation) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import math
 import re
 import struct
 from collections.abc import Callable, Mapping, Sequence
@@ -192,6 +193,53 @@ def converter(
     raise OptionError("type", f"no scalar type; expected one of {', '.join(_TYPES)}")
 
 
+def cell(
+    *,
+    type: str,  # noqa: A002
+    bool_words: Mapping[str, Any] | None = None,
+    fold_width: bool = False,
+    exact: bool = False,
+    finite: bool | None = None,
+) -> Callable[[object], str | Refusal]:
+    """What generated code calls for a string field that holds a text cell: its text -> the canonical text of its value.
+
+    ``type``: a number's type, or bool. Canonical is what the function itself leaves alone: an integer or decimal number
+    in plain digits without superfluous zeros (of a float or double the shortest that reads back as the same number),
+    NaN, Infinity, true, false. The very object is returned where nothing changes. Raises OptionError.
+    """
+    if type not in (*INTEGERS, *_FLOATS, "bool"):
+        raise OptionError("type", "no number and no bool; expected the type that the text stands for")
+    convert = converter(
+        form="text", type=type, bool_words=bool_words, fold_width=fold_width, exact=exact, finite=finite
+    )
+
+    def canonical(value: Any) -> str | Refusal:
+        if not isinstance(value, str):
+            return Refusal("scalar.type", f"not a text; expected a text cell, got {describe(value)}")
+        result = convert(value)
+        if isinstance(result, Refusal):
+            return result
+        text = _written(result, single=type == "float")
+        return value if text == value else text
+
+    return canonical
+
+
+def _written(value: bool | int | float, *, single: bool) -> str:
+    """A value as a text cell holds it, without exponent. ``single``: the number is one that a float holds."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int):
+        return str(value)
+    if value - value != 0:
+        return "NaN" if value != value else "Infinity" if value > 0 else "-Infinity"
+    digits = repr(value)
+    if single:
+        digits = next(text for size in range(1, 18) if _single(float(text := f"{value:.{size}g}")) == value)
+    plain = f"{Decimal(digits):f}"
+    return plain.rstrip("0").rstrip(".") if "." in plain else plain
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # Numbers
 
@@ -289,10 +337,7 @@ def _floating(type_name: str, reader: _Numbers, *, exact: bool, finite: bool) ->
         written = found[0]
         result = float(written)
         if single and result - result == 0:
-            try:
-                result = struct.unpack("<f", struct.pack("<f", result))[0]
-            except OverflowError:
-                result = float("inf")
+            result = _single(result)
         if result - result != 0:
             return Refusal("scalar.range", f"a number out of range; expected {type_name}, got {got(value)}")
         if exact and not _same(written, result):
@@ -300,6 +345,14 @@ def _floating(type_name: str, reader: _Numbers, *, exact: bool, finite: bool) ->
         return result
 
     return convert
+
+
+def _single(number: float) -> float:
+    """The nearest number that a float holds; an infinity beyond the largest."""
+    try:
+        return struct.unpack("<f", struct.pack("<f", number))[0]  # type: ignore[no-any-return]
+    except OverflowError:
+        return math.copysign(math.inf, number)
 
 
 def _same(written: str, result: float) -> bool:

@@ -412,7 +412,25 @@ class Label(_message.Message):
     def __init__(self, aliases: _Optional[_Mapping[str, Label.Aliases]] = ..., ignore_index: _Optional[int] = ..., num_classes: _Optional[int] = ...) -> None: ...
 
 class Scalar(_message.Message):
-    __slots__ = ("quoted_numbers", "bool_words", "fold_width", "exact", "finite")
+    __slots__ = ("quoted_numbers", "bool_words", "fold_width", "exact", "finite", "type")
+    class Type(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+        __slots__ = ()
+        TYPE_UNSPECIFIED: _ClassVar[Scalar.Type]
+        BOOL: _ClassVar[Scalar.Type]
+        INT32: _ClassVar[Scalar.Type]
+        INT64: _ClassVar[Scalar.Type]
+        UINT32: _ClassVar[Scalar.Type]
+        UINT64: _ClassVar[Scalar.Type]
+        FLOAT: _ClassVar[Scalar.Type]
+        DOUBLE: _ClassVar[Scalar.Type]
+    TYPE_UNSPECIFIED: Scalar.Type
+    BOOL: Scalar.Type
+    INT32: Scalar.Type
+    INT64: Scalar.Type
+    UINT32: Scalar.Type
+    UINT64: Scalar.Type
+    FLOAT: Scalar.Type
+    DOUBLE: Scalar.Type
     class BoolWordsEntry(_message.Message):
         __slots__ = ("key", "value")
         KEY_FIELD_NUMBER: _ClassVar[int]
@@ -425,12 +443,14 @@ class Scalar(_message.Message):
     FOLD_WIDTH_FIELD_NUMBER: _ClassVar[int]
     EXACT_FIELD_NUMBER: _ClassVar[int]
     FINITE_FIELD_NUMBER: _ClassVar[int]
+    TYPE_FIELD_NUMBER: _ClassVar[int]
     quoted_numbers: bool
     bool_words: _containers.ScalarMap[str, bool]
     fold_width: bool
     exact: bool
     finite: bool
-    def __init__(self, quoted_numbers: bool = ..., bool_words: _Optional[_Mapping[str, bool]] = ..., fold_width: bool = ..., exact: bool = ..., finite: bool = ...) -> None: ...
+    type: Scalar.Type
+    def __init__(self, quoted_numbers: bool = ..., bool_words: _Optional[_Mapping[str, bool]] = ..., fold_width: bool = ..., exact: bool = ..., finite: bool = ..., type: _Optional[_Union[Scalar.Type, str]] = ...) -> None: ...
 
 class EnumValue(_message.Message):
     __slots__ = ("code", "aliases", "class_index")

@@ -22,7 +22,7 @@ from protocontract_compiler.emit.names import (
 from protocontract_compiler.emit.output import OutputFile
 from protocontract_compiler.emit.python.layout import laid_out
 from protocontract_compiler.emit.python.module import PB, RUNTIME, Module
-from protocontract_compiler.emit.python.normalize import Normalizers
+from protocontract_compiler.emit.python.normalize import Normalizers, reads_json
 from protocontract_compiler.emit.python.relate import Relations
 from protocontract_compiler.emit.python.validate import Validators
 from protocontract_compiler.emit.python.walk import options_code, value_code
@@ -237,7 +237,7 @@ def _scalars(schema: ir.Schema, message: ir.Message) -> Iterator[tuple[str, ir.O
     for reached in reach.reached(schema, message):
         for field in reached.fields:
             options: ir.Options = ()
-            if field.normalizer is not None and field.normalizer.kind == "scalar":
+            if field.normalizer is not None and reads_json(field):
                 options = field.normalizer.options
             enum = schema.enums.get((field.value or field).enum or "")
             if enum is not None:

@@ -18,12 +18,18 @@ from protocontract_compiler.emit.writer import Writer
 
 
 def has_normalizer(message: ir.Message) -> bool:
-    """Whether a field of the message has a normalizer. `scalar` acts while JSON is read, not here."""
+    """Whether a field of the message has a normalizer that acts on the message."""
     return any(_acts(field) for field in message.fields)
 
 
 def _acts(field: ir.Field) -> bool:
-    return field.normalizer is not None and field.normalizer.kind != "scalar"
+    return field.normalizer is not None and not reads_json(field)
+
+
+def reads_json(field: ir.Field) -> bool:
+    """Whether the field's normalizer acts while JSON is read: `scalar` on anything but a text."""
+    of_text = (field.value or field).type == ir.TYPE_STRING
+    return field.normalizer is not None and field.normalizer.kind == "scalar" and not of_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +112,9 @@ class Normalizers(Walkers):
             options = (*options, ("sole_currency", str(allowed[0])))
         if normalizer.kind == "money" and normalizer.target is not None:
             options = (*options, *self._storable(message.field(normalizer.target), options))
+        if normalizer.kind == "scalar":
+            # Says how JSON is read, and is refused on a text where it is written.
+            options = tuple(pair for pair in options if pair[0] != "quoted_numbers")
         code = f"{self._rt(normalizer.kind)}({options_code(options)})"
         bound = self.module.own_constant(code, f"{normalizer.kind}_{snake(message.python_path)}_{field.name}")
         site = self.site(message, field, normalizer.kind, spoils=(normalizer.target,) if normalizer.target else ())
