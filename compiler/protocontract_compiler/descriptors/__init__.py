@@ -46,10 +46,12 @@ def load(
     diagnostics: Diagnostics,
     *,
     source_roots: Sequence[Path] = (),
+    search_here: bool = True,
 ) -> Loaded:
     """Builds a private pool from the files of a request and reads them.
 
-    ``requested`` names the files to generate code for; all are read. Raises Stopped, with the reason in
+    ``requested`` names the files to generate code for; all are read. ``search_here``: the sources may lie below the
+    working directory too (not those of another version of the contract). Raises Stopped, with the reason in
     ``diagnostics``, where the files do not build or bring a validate.proto or vocabulary other than the installed one.
     """
     files = _in_order(_complete(file_set))
@@ -70,7 +72,7 @@ def load(
             diagnostics.error("descriptor", ir.Place(file.name), f"the descriptor does not build: {_reason(error)}")
             raise Stopped from error
     options = OptionReader(pool)
-    places = Places(files, pool, source_roots)
+    places = Places(files, pool, [*source_roots, Path.cwd()] if search_here else source_roots)
     schema = read_schema([file.name for file in files], frozenset(requested), pool, options, places)
     return Loaded(schema, pool, options, places)
 

@@ -42,7 +42,7 @@ class _Location:
 
 
 class Places:
-    """Places by descriptor. ``source_roots`` are where .proto files are looked for, before the working directory."""
+    """Places by descriptor. ``source_roots`` are where .proto files are looked for."""
 
     def __init__(
         self, files: Sequence[FileDescriptorProto], pool: DescriptorPool, source_roots: Sequence[Path] = ()
@@ -51,7 +51,7 @@ class Places:
         self._paths: dict[str, tuple[str, tuple[int, ...]]] = {}
         self._locations: dict[str, dict[tuple[int, ...], _Location]] = {}
         self._files = {file.name: file for file in files}
-        self._roots = [*source_roots, Path.cwd()]
+        self._roots = list(source_roots)
         self._sources: dict[str, Source | None] = {}
         for file in files:
             for name, path in _declared(file):
