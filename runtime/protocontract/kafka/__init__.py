@@ -3,6 +3,7 @@
 from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError, SourceError
 from protocontract.kafka.guard import Guard
 from protocontract.kafka.halting import Breach, Breaker
+from protocontract.kafka.letter_form import DeadLetterForm
 from protocontract.kafka.record import Record, RecordId
 from protocontract.kafka.stats import GuardStats, PartitionStats
 
@@ -10,6 +11,7 @@ __all__ = [
     "Breach",
     "Breaker",
     "DeadLetterError",
+    "DeadLetterForm",
     "Guard",
     "GuardError",
     "GuardStats",

@@ -10,6 +10,7 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
@@ -20,8 +21,9 @@ from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
 from protocontract.kafka.exactly_once import ExactlyOnce
 from protocontract.kafka.forward import Forward
 from protocontract.kafka.guard import Guard
-from protocontract.kafka.guard_options import TOPIC_NAME, guard_parser
+from protocontract.kafka.guard_options import guard_parser
 from protocontract.kafka.http import Health
+from protocontract.kafka.letter_form import TOPIC_NAME, DeadLetterForm, topic_for
 from protocontract.kafka.progress import Counting, Progress
 from protocontract.kafka.transaction import TRANSACTION_TIMEOUT_MS, Transactions, Watchdog
 from protocontract.terminal import plural
@@ -48,6 +50,12 @@ def guard_command(argv: list[str]) -> int:
     dead = options.dead_letter or contract.dead_letter_topic
     if not dead:
         raise UsageError(f"{contract.full_name} names no dead-letter topic; add --dead-letter TOPIC")
+    if options.dead_letter_key_secret is not None and options.dead_letter_key in ("keep", "drop"):
+        raise UsageError("--dead-letter-key-secret is for hashes; add --dead-letter-key hash (or contract)")
+    try:
+        dead = topic_for(dead, _group(options))
+    except GuardError as error:
+        raise UsageError(str(error)) from None
     if len({options.source, options.sink, dead}) < 3:
         raise UsageError("source, sink and dead letters must be three topics")
     if options.transactional_id_prefix is not None and not options.exactly_once:
@@ -158,6 +166,7 @@ def _at_least_once(
             contract,
             dead_letters=config,
             dead_letter_topic=dead,
+            dead_letter_form=_form(options),
             encoding=options.encoding,
             tombstones="deliver",
             too_large=options.too_large,
@@ -264,6 +273,12 @@ def _exactly_once(
 def _breaker(options: argparse.Namespace) -> dict[str, Any] | None:
     limits = {"ratio": options.breaker_ratio, "consecutive": options.breaker_consecutive}
     return {name: limit for name, limit in limits.items() if limit is not None} or None
+
+
+def _form(options: argparse.Namespace) -> DeadLetterForm:
+    name = options.dead_letter_key_secret
+    secret = None if name is None else Path(name).read_bytes().strip()
+    return DeadLetterForm(options.dead_letter_key, secret, options.connect_headers)
 
 
 def _group(options: argparse.Namespace) -> str:

@@ -18,10 +18,9 @@ from protocontract.cli import UsageError
 from protocontract.kafka import client
 from protocontract.kafka.client import Producer, ProducerFactory
 from protocontract.kafka.errors import GuardError
+from protocontract.kafka.letter_form import TOPIC_NAME
 from protocontract.kafka.letters import Selection, parsed_code
 
-# What a broker accepts as the name of a topic; "." and ".." would also be folders.
-_TOPIC: Final = re.compile(r"(?!\.{1,2}$)[a-zA-Z0-9._-]{1,249}")
 _AGO: Final = re.compile(r"([0-9]{1,6})([smhd])")
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}
 
@@ -75,7 +74,7 @@ class Cluster:
 
 def check_topic(topic: str) -> None:
     """Raises UsageError for what no broker accepts as a topic's name."""
-    if not _TOPIC.fullmatch(topic):
+    if not TOPIC_NAME.fullmatch(topic):
         raise UsageError(f"`{topic}` is no name of a topic; expected letters, digits, `.`, `_` and `-`")
 
 

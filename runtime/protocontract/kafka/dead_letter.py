@@ -9,17 +9,20 @@ What kafka-python cannot send has a convention:
 - a header whose value is null is sent as ``b""``; ``protocontract.null_headers`` lists the places of these headers
   among the source's, counted from 0;
 - a record with neither key nor value is sent with the value ``b""`` and the header ``protocontract.null: value``.
+
+A key that is hashed or left out is said to be so in ``protocontract.key``; see ``letter_form``.
 """
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from protocontract.kafka.client import Fetched
+from protocontract.kafka.letter_form import DeadLetterForm, connect_headers, without_connect_headers
 from protocontract.kafka.record import PREFIX, record_id, timestamp_type
 from protocontract.violations import FieldElement, Rule, Violation
 
@@ -53,6 +56,20 @@ NULL_HEADERS: Final = f"{PREFIX}null_headers"
 TRUNCATED: Final = f"{PREFIX}truncated"
 ORIGINAL_SIZE: Final = f"{PREFIX}original_size"
 SHA256: Final = f"{PREFIX}sha256"
+#: ``hashed`` or ``dropped``: the letter's key is not the record's.
+KEY: Final = f"{PREFIX}key"
+#: How many headers before ours are those of Kafka Connect, written by us.
+CONNECT: Final = f"{PREFIX}connect"
+#: Who let a guard skip the record, and when. ``skipped_until``: nothing of the records below that offset is in here.
+SKIPPED_BY: Final = f"{PREFIX}skipped_by"
+SKIPPED_AT: Final = f"{PREFIX}skipped_at"
+SKIPPED_UNTIL: Final = f"{PREFIX}skipped_until"
+#: Who changed the record before it was sent again, when, why, and in which fields. These stay with the record.
+EDITED_BY: Final = f"{PREFIX}edited_by"
+EDITED_AT: Final = f"{PREFIX}edited_at"
+EDITED_FIELDS: Final = f"{PREFIX}edited_fields"
+EDIT_REASON: Final = f"{PREFIX}edit_reason"
+EDITED: Final = (EDITED_BY, EDITED_AT, EDITED_FIELDS, EDIT_REASON)
 #: Written by a replay, beside position, time and attempts of the dead letter, which stay.
 REPLAYED: Final = f"{PREFIX}replayed"
 PLAN: Final = f"{PREFIX}replay_plan"
@@ -91,6 +108,12 @@ DEAD_LETTER_HEADERS: Final = frozenset(
         PLAN,
         TARGET_GROUP,
         FIRST_GROUP,
+        KEY,
+        CONNECT,
+        SKIPPED_BY,
+        SKIPPED_AT,
+        SKIPPED_UNTIL,
+        *EDITED,
     }
 )
 
@@ -124,6 +147,7 @@ class Provenance:
 
     group: str
     client: str
+    form: DeadLetterForm = field(default_factory=DeadLetterForm)
 
 
 def dead_letter(
@@ -141,7 +165,15 @@ def dead_letter(
     origin = record_id(raw)
     again = TOPIC in before
     attempt = _count(before.get(ATTEMPT)) + 1 if again else 1
+    key, key_form = provenance.form.key_of(raw.key, contract)
+    if again and KEY in before:
+        # It came with a key that was not the record's already.
+        key, key_form = raw.key, _kept(before, KEY, again)
     value = raw.value
+    findings = [
+        (rule_label(violation), f"{violation.code:#010x}", violation.redacted_path)
+        for violation in violations[:MAX_LISTED]
+    ]
     ours: list[tuple[str, bytes]] = [
         (TOPIC, origin.topic.encode()),
         (PARTITION, b"%d" % origin.partition),
@@ -149,30 +181,37 @@ def dead_letter(
         (TIMESTAMP, _kept(before, TIMESTAMP, again) or str(raw.timestamp).encode()),
         (TIMESTAMP_TYPE, _kept(before, TIMESTAMP_TYPE, again) or timestamp_type(raw).encode()),
         (GROUP, group_header(provenance.group)),
-        (CLIENT, _bounded(provenance.client)),
+        (CLIENT, bounded(provenance.client)),
         (CONTRACT, contract.full_name.encode()),
         (VERSION, (contract.version or "").encode()),
         (FINGERPRINT, contract.fingerprint.encode()),
-        (RULE_IDS, _joined(rule_label(violation) for violation in violations[:MAX_LISTED])),
-        (ERROR_CODES, _joined(f"{violation.code:#010x}" for violation in violations[:MAX_LISTED])),
-        (FIELD_PATHS, _joined(violation.redacted_path for violation in violations[:MAX_LISTED])),
-        (ERROR_CLASS, _joined(dict.fromkeys(error_class(violation) for violation in violations))),
+        (RULE_IDS, joined(rule_id for rule_id, _, _ in findings)),
+        (ERROR_CODES, joined(code for _, code, _ in findings)),
+        (FIELD_PATHS, joined(path for _, _, path in findings)),
+        (ERROR_CLASS, joined(dict.fromkeys(error_class(violation) for violation in violations))),
         (VIOLATIONS, b"%d" % len(violations)),
         (ATTEMPT, b"%d" % attempt),
-        (FIRST_FAILED_AT, _kept(before, FIRST_FAILED_AT, again) or _moment(now)),
+        (FIRST_FAILED_AT, _kept(before, FIRST_FAILED_AT, again) or moment_header(now)),
         (REPLAYS, b"%d" % _count(before.get(REPLAYS) if again else None)),
     ]
     first_group = before.get(FIRST_GROUP, before.get(GROUP)) if again else None
     if first_group and len(first_group) <= MAX_GROUP and first_group != group_header(provenance.group):
         ours.append((FIRST_GROUP, first_group))
     if reason is not None:
-        ours.append((REASON, _bounded(reason, MAX_REASON)))
+        ours.append((REASON, bounded(reason, MAX_REASON)))
     if nulls:
         ours.append((NULL_HEADERS, ",".join(map(str, nulls)).encode()))
-    if value is None and raw.key is None:
+    if key_form is not None:
+        ours.append((KEY, key_form))
+    ours += edits(before)
+    if value is None and key is None:
         value = b""
         ours.append((NULL, b"value"))
-    return Letter(topic, raw.key, value, kept + ours)
+    if provenance.form.connect_headers:
+        theirs = connect_headers(origin, provenance.group, contract.full_name, findings, reason)
+        ours.append((CONNECT, b"%d" % len(theirs)))
+        kept = kept + theirs
+    return Letter(topic, key, value, kept + ours)
 
 
 def truncated(letter: Letter, size: int) -> Letter:
@@ -191,11 +230,12 @@ def truncated(letter: Letter, size: int) -> Letter:
 def sendable_headers(headers: Sequence[tuple[str, bytes | None]]) -> list[tuple[str, bytes]]:
     """The source's headers for a good record: all as they came, null values by the convention above.
 
-    A dead letter that was replayed and is now good is a dead letter no longer: what said so goes.
+    A dead letter that was replayed and is now good is a dead letter no longer: what said so goes. Who changed it stays.
     """
     if not headers:
         return []
-    _, kept, nulls = split_headers(headers)
+    before, kept, nulls = split_headers(headers)
+    kept += edits(before)
     if nulls:
         kept.append((NULL_HEADERS, ",".join(map(str, nulls)).encode()))
     return kept
@@ -205,6 +245,11 @@ def restored_headers(headers: Sequence[tuple[str, bytes | None]]) -> list[tuple[
     """The source's headers as they were, from a dead letter or a sink record: nulls are nulls again."""
     _, kept, nulls = split_headers(headers)
     return [(key, None if place in nulls else value) for place, (key, value) in enumerate(kept)]
+
+
+def edits(before: dict[str, bytes]) -> list[tuple[str, bytes]]:
+    """The headers that tell who changed a record, and why: they go wherever it goes. ``before``: headers of ours."""
+    return [(name, before[name][:MAX_HEADER]) for name in EDITED if name in before]
 
 
 def for_another_group(headers: Sequence[tuple[str, bytes | None]], group: bytes) -> bool:
@@ -218,7 +263,7 @@ def for_another_group(headers: Sequence[tuple[str, bytes | None]], group: bytes)
 
 def group_header(group: str) -> bytes:
     """A consumer group's name as headers hold it."""
-    return _bounded(group)
+    return bounded(group)
 
 
 def split_headers(
@@ -237,6 +282,8 @@ def split_headers(
             nulls.append(len(kept))
             value = b""
         kept.append((key, value))
+    if CONNECT in before:
+        kept = without_connect_headers(kept, _count(before[CONNECT]))
     # Places noted by an earlier guard, as far as they still fit.
     nulls += [
         int(place)
@@ -268,20 +315,8 @@ def own_violation(contract: Contract[Any], rule_id: str, message: str, field: st
     return Violation(Rule(contract.full_name, path, rule_id, message))
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-
-
-def _kept(before: dict[str, bytes], name: str, again: bool) -> bytes | None:
-    value = before.get(name) if again else None
-    return value if value is not None and len(value) <= 64 else None
-
-
-def _count(value: bytes | None) -> int:
-    return int(value) if value is not None and value.isdigit() and len(value) < 10 else 0
-
-
-def _joined(parts: Iterable[str]) -> bytes:
-    """Comma-separated, whole entries only, within the bound of one header."""
+def joined(parts: Iterable[str]) -> bytes:
+    """The entries of a header: comma-separated, whole entries only, within the bound of one header."""
     entries: list[bytes] = []
     room = MAX_HEADER
     for part in parts:
@@ -293,9 +328,23 @@ def _joined(parts: Iterable[str]) -> bytes:
     return b",".join(entries)
 
 
-def _bounded(text: str, size: int = MAX_GROUP) -> bytes:
+def bounded(text: str, size: int = MAX_GROUP) -> bytes:
+    """Text as a header holds it, cut to ``size`` bytes."""
     return text.encode("utf-8", "replace")[:size].decode("utf-8", "ignore").encode()
 
 
-def _moment(now: float) -> bytes:
+def moment_header(now: float) -> bytes:
+    """A time in seconds since 1970 as a header holds it: RFC 3339 in UTC, to the millisecond."""
     return datetime.fromtimestamp(now, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z").encode()
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def _kept(before: dict[str, bytes], name: str, again: bool) -> bytes | None:
+    value = before.get(name) if again else None
+    return value if value is not None and len(value) <= 64 else None
+
+
+def _count(value: bytes | None) -> int:
+    return int(value) if value is not None and value.isdigit() and len(value) < 10 else 0

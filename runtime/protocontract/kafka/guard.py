@@ -30,6 +30,7 @@ from protocontract.kafka.ends import Ends
 from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
 from protocontract.kafka.halting import Breach, Breaker, Halting
 from protocontract.kafka.judge import EncodingChoice, Judge
+from protocontract.kafka.letter_form import DeadLetterForm, topic_for
 from protocontract.kafka.outbox import Outbox, Sending, TooLarge
 from protocontract.kafka.record import Record
 from protocontract.kafka.source import Partition, Source
@@ -68,6 +69,7 @@ class Guard(Generic[M]):
         *,
         dead_letters: Mapping[str, Any] | ProducerFactory | None = None,
         dead_letter_topic: str | None = None,
+        dead_letter_form: DeadLetterForm | None = None,
         encoding: EncodingChoice = "protobuf",
         tombstones: Tombstones = "skip",
         listener: Any = None,
@@ -90,7 +92,8 @@ class Guard(Generic[M]):
         contract: the contract of all records, or one for each topic.
         dead_letters: configuration of the producer of dead letters, or a function that makes such producers: one that
             met a permanent error is replaced. Default: the consumer's own servers and security.
-        dead_letter_topic: default the contract's.
+        dead_letter_topic: default the contract's. ``{group}`` in it stands for the consumer's group.
+        dead_letter_form: what becomes of keys, and whether Kafka Connect's headers are written too.
         encoding: "protobuf", "confluent", "json"; "headers" decides by each record's ``__value_schema_id`` or
             ``content-type`` header and falls back to protobuf; or a function of the record.
         tombstones: what happens to records without a value: "skip" counts them, "deliver" gives records whose message
@@ -149,7 +152,9 @@ class Guard(Generic[M]):
         self._sink: Outbox | None = None
         self._tick: Callable[[], object] | None = None
         self._provenance = Provenance(
-            str(self._consumer.config["group_id"]), str(self._consumer.config.get("client_id") or "")
+            str(self._consumer.config["group_id"]),
+            str(self._consumer.config.get("client_id") or ""),
+            dead_letter_form or DeadLetterForm(),
         )
         self._in_hand: Record[M] | None = None
         self._ends: Ends | None = None
@@ -177,7 +182,7 @@ class Guard(Generic[M]):
         topic = self._dead_letter_topic or contract.dead_letter_topic
         if not topic:
             raise GuardError(f"dead_letter_topic: {contract.full_name} names none; give one")
-        return topic
+        return topic_for(topic, str(self._consumer.config["group_id"]))
 
     def _producers(self, dead_letters: Mapping[str, Any] | ProducerFactory | None) -> ProducerFactory:
         if callable(dead_letters):

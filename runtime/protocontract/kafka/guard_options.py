@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import re
 from typing import Final
 
-#: What a broker accepts as the name of a topic.
-TOPIC_NAME: Final = re.compile(r"[a-zA-Z0-9._-]{1,249}")
+from protocontract.kafka.letter_form import KEY_POLICIES, TOPIC_NAME
 
 _DESCRIPTION: Final = """\
 Read a topic, apply a contract to every record, and write what keeps it to another topic; what breaks it goes to the
@@ -47,7 +45,28 @@ def guard_parser() -> argparse.ArgumentParser:
     where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
     parser.add_argument("--source", required=True, metavar="TOPIC", help="where records are read")
     parser.add_argument("--sink", required=True, metavar="TOPIC", help="where good records are written")
-    parser.add_argument("--dead-letter", metavar="TOPIC", help="where bad records are written; default the contract's")
+    parser.add_argument(
+        "--dead-letter",
+        metavar="TOPIC",
+        help="where bad records are written; default the contract's. {group} in it stands for the group",
+    )
+    parser.add_argument(
+        "--dead-letter-key",
+        choices=KEY_POLICIES,
+        default="keep",
+        help="the key of dead letters: the record's (default), its SHA-256, none, or as the contract says: "
+        "a hash where its key_field is sensitive",
+    )
+    parser.add_argument(
+        "--dead-letter-key-secret",
+        metavar="FILE",
+        help="make the hash an HMAC with what is in this file: without, a key that can be guessed can be found",
+    )
+    parser.add_argument(
+        "--connect-headers",
+        action="store_true",
+        help="write Kafka Connect's headers (__connect.errors.*) into dead letters too",
+    )
     parser.add_argument("--bootstrap-servers", metavar="HOST:PORT[,...]", help="default $KAFKA_BOOTSTRAP_SERVERS")
     parser.add_argument("--client-config", metavar="FILE", help="further options of the Kafka client: TLS, SASL")
     parser.add_argument("--group", metavar="NAME", help="consumer group; default protocontract.SOURCE.SINK")
@@ -176,6 +195,6 @@ def _port(text: str) -> int:
 
 
 def _instance(text: str) -> str:
-    if not TOPIC_NAME.fullmatch(text) or text in (".", ".."):
+    if not TOPIC_NAME.fullmatch(text):
         raise argparse.ArgumentTypeError("expected letters, digits, `.`, `_` and `-`")
     return text

@@ -25,6 +25,7 @@ from protocontract.kafka.dead_letter import (
     FIRST_FAILED_AT,
     FIRST_GROUP,
     GROUP,
+    KEY,
     NULL,
     ORIGINAL_SIZE,
     PARTITION,
@@ -32,6 +33,7 @@ from protocontract.kafka.dead_letter import (
     REPLAYS,
     RULE_IDS,
     SHA256,
+    SKIPPED_UNTIL,
     TIMESTAMP,
     TIMESTAMP_TYPE,
     TOPIC,
@@ -120,6 +122,16 @@ class DeadLetter:
     def null(self) -> bool:
         """Whether the record had neither key nor value."""
         return NULL in self.ours
+
+    @property
+    def key_form(self) -> str:
+        """``hashed`` or ``dropped`` where the letter's key is not the record's; else empty."""
+        return self.text(KEY)
+
+    @property
+    def unread(self) -> bool:
+        """Whether it stands for records that could not be read: nothing of them is in here."""
+        return SKIPPED_UNTIL in self.ours
 
     @property
     def attempt(self) -> int:

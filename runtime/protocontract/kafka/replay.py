@@ -60,6 +60,8 @@ PAUSES: Final = (0.2, 1.0, 3.0)
 PARKED: Final = {
     "max_replays": "replayed as often as allowed",
     "truncated": "the value was too large for its dead letter and is cut off",
+    "key": "the key is hashed or left out; dead-letter edit takes another",
+    "skipped": "an operator let the guard skip what could not be read: nothing of it is in the letter",
     "null": "neither key nor value, which the client cannot send",
     "foreign": "not written by a guard",
 }
@@ -257,8 +259,12 @@ class Replay:
     def _parked(self, letter: DeadLetter) -> str | None:
         if letter.foreign:
             return "foreign"
+        if letter.unread:
+            return "skipped"
         if letter.truncated:
             return "truncated"
+        if letter.key_form:
+            return "key"
         if letter.null or (letter.raw.key is None and letter.raw.value is None):
             return "null"
         return "max_replays" if letter.replays >= self._plan.max_replays else None
