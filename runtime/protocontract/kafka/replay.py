@@ -18,16 +18,14 @@ from __future__ import annotations
 import logging
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
-from queue import Empty, SimpleQueue
 from typing import Any, Final, NamedTuple
 
 from protocontract.cli import UsageError
 from protocontract.kafka import client
-from protocontract.kafka.client import Producer, ProducerFactory, TopicPartition
-from protocontract.kafka.connection import partitions_of
+from protocontract.kafka.client import ProducerFactory, TopicPartition
+from protocontract.kafka.courier import PAUSES, Courier, Parcel
 from protocontract.kafka.dead_letter import (
     ATTEMPT,
     FIRST_FAILED_AT,
@@ -42,10 +40,10 @@ from protocontract.kafka.dead_letter import (
     TIMESTAMP,
     TIMESTAMP_TYPE,
     TOPIC,
+    edits,
     group_header,
     split_headers,
 )
-from protocontract.kafka.errors import GuardError
 from protocontract.kafka.letters import DeadLetter, extent, read
 from protocontract.kafka.replay_log import Plan, ReplayLog
 
@@ -53,8 +51,6 @@ log: Final = logging.getLogger("protocontract.kafka")
 
 #: Letters on their way at once, and between two writes of the log.
 BATCH: Final = 200
-#: Seconds before a letter whose send failed is tried again.
-PAUSES: Final = (0.2, 1.0, 3.0)
 
 #: Why a letter stays where it is, as the report says it.
 PARKED: Final = {
@@ -116,9 +112,7 @@ class Report:
 
 class _Send(NamedTuple):
     letter: DeadLetter
-    topic: str
-    partition: int | None
-    headers: list[tuple[str, bytes]]
+    parcel: Parcel
 
 
 class Replay:
@@ -143,17 +137,13 @@ class Replay:
         ``again`` replays what another plan has replayed before.
         """
         self._consumer = consumer
-        self._producers = producers
-        self._producer: Producer | None = None
+        self._courier = Courier(producers, stopping=stopping, acknowledge_within=acknowledge_within, pauses=pauses)
         self._history = history
         self._plan = plan
         self._done = history.done(only=plan.id if again else None)
         self._rate = rate
         self._stopping = stopping
-        self._within = acknowledge_within
-        self._pauses = pauses
         self._newest: dict[tuple[str, str, str], tuple[int, int, int, int]] = {}
-        self._partitions: dict[str, set[int]] = {}
         #: The first letter of each partition that is not resolved: what may be committed.
         self._unresolved: dict[int, int] = {}
         self._next_batch = 0.0
@@ -169,7 +159,7 @@ class Replay:
         self._check(topics, groups)
         try:
             if not report.dry_run:
-                self._open(topics)
+                self._courier.open(topics if plan.target is None else [plan.target])
                 if self._history.find(plan.id) is None:
                     self._history.begin(plan)
             batch: list[_Send] = []
@@ -186,8 +176,7 @@ class Replay:
             if not report.dry_run:
                 self._commit()
         finally:
-            if self._producer is not None:
-                client.close_producer(self._producer, 10.0)
+            self._courier.close()
         return report
 
     # -- before anything is sent
@@ -223,15 +212,6 @@ class Replay:
                 f"these letters are of {len(groups)} groups, and a record may be among them more than "
                 f"once; choose one with --group: {', '.join(sorted(groups)[:8])}"
             )
-
-    def _open(self, topics: set[str]) -> None:
-        try:
-            producer = self._producer = self._producers()
-        except client.errors.KafkaError as error:
-            raise GuardError(f"no broker answers ({type(error).__name__})") from None
-        target = self._plan.target
-        for topic in sorted(topics) if target is None else [target]:
-            self._partitions[topic] = partitions_of(producer, topic)
 
     def _to_replay(self, starts: dict[int, int]) -> Iterator[DeadLetter]:
         """The letters to be sent. Every other one is counted for what it is."""
@@ -272,86 +252,33 @@ class Replay:
     # -- sending
 
     def _addressed(self, letter: DeadLetter) -> _Send:
-        plan, origin = self._plan, letter.origin
-        if plan.target is not None:
-            return _Send(letter, plan.target, None, replayed_headers(letter, plan.id, plan.target_group))
-        # To the partition that it came from: the source's producer may have partitioned in its own way.
-        partition = origin.partition if origin.partition in self._partitions.get(origin.topic, ()) else None
-        group = plan.target_group if plan.target_group is not None else letter.first_group or None
-        return _Send(letter, origin.topic, partition, replayed_headers(letter, plan.id, group))
+        plan, raw = self._plan, letter.raw
+        topic, partition, group = destination(letter, plan.target, plan.target_group, self._courier.partitions)
+        headers = replayed_headers(letter, plan.id, group)
+        return _Send(letter, Parcel(topic, raw.key, raw.value, headers, partition))
 
     def _deliver(self, batch: list[_Send]) -> None:
-        """Send, and note what is acknowledged. What failed is tried by itself: it may only have been in bad company."""
+        """Send, and note what is acknowledged."""
         if not batch:
             self._note([])
             return
         self._pace(len(batch))
-        answers = self._attempt(batch)
         through: list[tuple[DeadLetter, str, str]] = []
-        for sending, answer in zip(batch, answers, strict=True):
-            if isinstance(answer, BaseException):
-                answer = self._retried(sending, answer)
+        answers = self._courier.deliver([sending.parcel for sending in batch])
+        for (letter, _), answer in zip(batch, answers, strict=True):
             if isinstance(answer, BaseException):
                 self.report.failed[type(answer).__name__] += 1
-                self._stays(sending.letter)
-                if not client.is_too_large(answer) and self.report.trouble is None:
-                    self.report.trouble = f"topic {sending.topic} cannot be written ({type(answer).__name__})"
+                self._stays(letter)
                 continue
-            through.append((sending.letter, "replayed", f"{answer.topic}:{answer.partition}:{answer.offset}"))
-            self._count(sending.letter)
+            through.append((letter, "replayed", f"{answer.topic}:{answer.partition}:{answer.offset}"))
+            self._count(letter)
+        self.report.trouble = self._courier.trouble
         self._note(through)
 
     def _note(self, through: list[tuple[DeadLetter, str, str]]) -> None:
         notes, self._notes = self._notes, []
         if not self.report.dry_run:
             self._history.note(self._plan, notes + through)
-
-    def _retried(self, sending: _Send, error: BaseException) -> Any:
-        if self.report.trouble is not None:
-            return error
-        for pause in self._pauses:
-            # A kafka-python producer that met a permanent error fails for ever after.
-            if self._producer is not None:
-                client.close_producer(self._producer, 1.0)
-                self._producer = None
-            (answer,) = self._attempt([sending])
-            if not isinstance(answer, BaseException):
-                return answer
-            error = answer
-            if client.is_too_large(error) or client.is_forbidden(error) or self._stopping():
-                return error
-            log.warning("topic %s cannot be written (%s); trying again", sending.topic, type(error).__name__)
-            time.sleep(pause)
-        return error
-
-    def _attempt(self, batch: list[_Send]) -> list[Any]:
-        """Each letter's acknowledgement, or the error instead of it."""
-        answers: SimpleQueue[tuple[int, Any]] = SimpleQueue()
-        try:
-            producer = self._producer = self._producer or self._producers()
-        except client.errors.KafkaError as error:
-            # Its constructor asks a broker for the cluster.
-            return [error] * len(batch)
-        for place, sending in enumerate(batch):
-            raw = sending.letter.raw
-            try:
-                future = producer.send(
-                    sending.topic, value=raw.value, key=raw.key, headers=sending.headers, partition=sending.partition
-                )
-                future.add_callback(partial(_answer, answers, place))
-                future.add_errback(partial(_answer, answers, place))
-            except Exception as error:
-                # kafka-python's send() raises its own errors and ValueError; none of them means that it is written.
-                answers.put((place, error))
-        found: list[Any] = [client.errors.KafkaTimeoutError("no acknowledgement")] * len(batch)
-        deadline = time.monotonic() + self._within
-        for _ in batch:
-            try:
-                place, answer = answers.get(timeout=max(0.0, deadline - time.monotonic()))
-            except Empty:
-                break
-            found[place] = answer
-        return found
 
     def _pace(self, count: int) -> None:
         if self._rate is None:
@@ -388,6 +315,21 @@ class Replay:
             )
 
 
+def destination(
+    letter: DeadLetter, target: str | None, target_group: str | None, partitions: Mapping[str, Collection[int]]
+) -> tuple[str, int | None, str | None]:
+    """Topic, partition and group that a letter goes to: ``target``, or back to where it came from.
+
+    ``partitions``: those of the topics that are written to.
+    """
+    if target is not None:
+        return target, None, target_group
+    origin = letter.origin
+    # To the partition that it came from: the source's producer may have partitioned in its own way.
+    partition = origin.partition if origin.partition in partitions.get(origin.topic, ()) else None
+    return origin.topic, partition, target_group if target_group is not None else letter.first_group or None
+
+
 def replayed_headers(letter: DeadLetter, plan_id: str, target_group: str | None) -> list[tuple[str, bytes]]:
     """The headers of a replayed record: the source's own as they were, then where it was and how often it came.
 
@@ -401,10 +343,7 @@ def replayed_headers(letter: DeadLetter, plan_id: str, target_group: str | None)
     ours += [(REPLAYS, b"%d" % (letter.replays + 1)), (REPLAYED, b"true"), (PLAN, plan_id.encode())]
     if target_group is not None:
         ours.append((TARGET_GROUP, group_header(target_group)))
+    ours += edits(before)
     if nulls:
         ours.append((NULL_HEADERS, ",".join(map(str, nulls)).encode()))
     return kept + ours
-
-
-def _answer(answers: SimpleQueue[tuple[int, Any]], place: int, answer: Any) -> None:
-    answers.put((place, answer))
