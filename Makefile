@@ -42,6 +42,7 @@ generate: $(SETUP) ## Make generated/ again from contracts/
 	@$(BIN)/python -m grpc_tools.protoc -I contracts --python_out=runtime --pyi_out=runtime protocontract/v1/contract.proto
 	@cp contracts/protocontract/v1/contract.proto runtime/protocontract/v1/contract.proto
 	@$(BIN)/protocontract compile contracts/acme -I contracts --out generated/python
+	@$(BIN)/protocontract compile contracts/acme -I contracts --out generated/prometheus --target prometheus
 
 bench: $(SETUP) ## Ratios against the neighbours, in one run
 	@$(BIN)/python -m pip install --quiet --requirement ci/requirements-bench.txt

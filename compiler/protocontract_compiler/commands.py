@@ -22,8 +22,8 @@ from protocontract_compiler.diagnostics import Diagnostics, Stopped
 _KEPT, _COULD_NOT = 0, 2
 
 _DESCRIPTION = """\
-Compile contracts to *_pb2.py, *_pb2.pyi, *_contract.py and buf/validate/validate_pb2.py. No protoc is needed. Where
-there are mistakes, all are shown and nothing is written.
+Compile contracts to *_pb2.py, *_pb2.pyi, *_contract.py and buf/validate/validate_pb2.py; or, with --target prometheus,
+to rules for a Prometheus server. No protoc is needed. Where there are mistakes, all are shown and nothing is written.
 """
 _EPILOG = """\
 The .proto files import "buf/validate/validate.proto" and "protocontract/v1/contract.proto"; both are found without -I.
@@ -46,7 +46,12 @@ def compile_command(argv: Sequence[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("sources", nargs="+", type=Path, metavar="DIR|FILE", help="folders with .proto files, or files")
-    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the Python goes")
+    parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the output goes")
+    parser.add_argument(
+        "--target", action="append", choices=pipeline.TARGETS, metavar="NAME",
+        help="python (default), or prometheus: a file of recording and alerting rules for each contract that promises "
+        "a level; may be repeated",
+    )  # fmt: skip
     parser.add_argument(
         "-I", "--proto-path", action="append", default=[], type=Path, metavar="DIR",
         help="where imports are looked for; the folders named as sources need not be repeated",
@@ -65,7 +70,9 @@ def compile_command(argv: Sequence[str]) -> int:
         if not sources.names:
             print(f"error: no .proto file in {', '.join(map(str, arguments.sources))}", file=sys.stderr)
             return _COULD_NOT
-        options = pipeline.CompileOptions(strict=arguments.strict, source_roots=tuple(sources.roots))
+        options = pipeline.CompileOptions(
+            arguments.strict, tuple(arguments.target or ("python",)), tuple(sources.roots)
+        )
         written = _compile(sources, arguments.out, options, diagnostics)
     except FileNotFoundError as error:
         print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
@@ -113,9 +120,10 @@ def _compile(
     beside = next(folder for folder in (out.absolute(), *out.absolute().parents) if folder.is_dir())
     with tempfile.TemporaryDirectory(prefix=".protocontract-", dir=beside) as folder:
         made = Path(folder)
-        files = protoc.describe(sources, diagnostics, pb2=made)
-        for note in _misplaced(files, sources.names):
-            print(note, file=sys.stderr)
+        files = protoc.describe(sources, diagnostics, pb2=made if "python" in options.targets else None)
+        if "python" in options.targets:
+            for note in _misplaced(files, sources.names):
+                print(note, file=sys.stderr)
         loaded = load(files, sources.names, diagnostics, source_roots=options.source_roots)
         schema = pipeline.compile_schema(loaded, diagnostics, options)
         output = pipeline.emit(schema, options)

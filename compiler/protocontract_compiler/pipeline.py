@@ -10,7 +10,7 @@ from protocontract_compiler.descriptors import Loaded
 from protocontract_compiler.diagnostics import Diagnostics, Stopped
 from protocontract_compiler.emit.output import OutputFile
 
-TARGETS = ("python",)
+TARGETS = ("python", "prometheus")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,4 +73,8 @@ def emit(schema: ir.Schema, options: CompileOptions) -> list[OutputFile]:
         from protocontract_compiler.emit import python
 
         files.extend(python.emit(schema, options))
+    if "prometheus" in options.targets:
+        from protocontract_compiler.emit import prometheus
+
+        files.extend(prometheus.emit(schema))
     return files

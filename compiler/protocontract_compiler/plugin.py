@@ -1,7 +1,7 @@
 """protoc-gen-contract: a CodeGeneratorRequest on standard input, a CodeGeneratorResponse on standard output.
 
-Parameters (``--contract_opt=...``, separated by commas): ``strict``, ``target=python`` (repeat it for several),
-``source_root=DIR`` (where .proto files are, to tell places exactly).
+Parameters (``--contract_opt=...``, separated by commas): ``strict``, ``target=python`` or ``target=prometheus`` (repeat
+it for both), ``source_root=DIR`` (where .proto files are, to tell places exactly).
 """
 
 from __future__ import annotations
