@@ -1,16 +1,30 @@
 """The one place that knows kafka-python: its types, its errors, and what it gets wrong.
 
-The guard is written against the small protocols below, which ``protocontract.kafka.memory`` keeps as well.
+The guard is written against the protocols of ``protocontract.kafka.ports``, which ``protocontract.kafka.memory`` keeps
+as well; a consumer of kafka-python fits them as it is.
 """
 
 from __future__ import annotations
 
 import contextlib
 import logging
+import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
 
+from protocontract.kafka import ports
+from protocontract.kafka.ports import (
+    UNBOUNDED,
+    Consumer,
+    ErrorKind,
+    Fetched,
+    Future,
+    Membership,
+    Producer,
+    ProducerFactory,
+    register_errors,
+)
 from protocontract.violations import MissingExtra
 
 try:
@@ -24,115 +38,52 @@ try:
 except ImportError as error:
     raise MissingExtra("protocontract.kafka", "kafka-python", "kafka") from error
 
-errors: Final[Any] = _errors
-RebalanceListener: Final[Any] = kafka.ConsumerRebalanceListener
-
-#: ``poll(max_records=...)`` of this size never leaves a partition half consumed. A partition that is paused half
-#: consumed never delivers again in kafka-python 3.0.12; so the guard takes all and keeps the buffer itself.
-UNBOUNDED: Final = 2**31 - 1
-
-
 if TYPE_CHECKING:
-
-    class TopicPartition(NamedTuple):
-        """One partition of one topic."""
-
-        topic: str
-        partition: int
-
+    from protocontract.kafka.ports import TopicPartition
 else:  # The client refuses tuples of any other class than its own.
     from kafka.structs import TopicPartition
 
+__all__ = [
+    "UNBOUNDED",
+    "Consumer",
+    "Fetched",
+    "Future",
+    "Membership",
+    "Producer",
+    "ProducerFactory",
+    "RebalanceListener",
+    "TopicPartition",
+    "errors",
+    "offset_to_commit",
+]
 
-class Fetched(Protocol):
-    """A record as ``KafkaConsumer.poll`` returns it, without deserializers. Times are milliseconds since 1970."""
-
-    @property
-    def topic(self) -> str: ...
-    @property
-    def partition(self) -> int: ...
-    @property
-    def offset(self) -> int: ...
-    @property
-    def leader_epoch(self) -> int | None: ...
-    @property
-    def timestamp(self) -> int: ...
-    @property
-    def timestamp_type(self) -> int: ...
-    @property
-    def key(self) -> bytes | None: ...
-    @property
-    def value(self) -> bytes | None: ...
-    @property
-    def headers(self) -> Sequence[tuple[str, bytes | None]]: ...
+errors: Final[Any] = _errors
+RebalanceListener: Final[Any] = kafka.ConsumerRebalanceListener
+# The client takes no listener of another class; an abstract base class takes others in.
+RebalanceListener.register(ports.RebalanceListener)
 
 
-class Future(Protocol):
-    """What ``send`` and ``commit_async`` return. Callbacks may run on a thread of the client's."""
+def of(consumer: Any) -> ports.Client:
+    """A ``KafkaConsumer``, or what has its shape, as the guard uses it."""
 
-    def add_callback(self, f: Callable[[Any], object]) -> object: ...
-    def add_errback(self, f: Callable[[Any], object]) -> object: ...
+    def producers(given: Mapping[str, Any] | ProducerFactory | None) -> ProducerFactory:
+        if callable(given):
+            return given
+        return producer_factory(consumer_connection(consumer.config) if given is None else given)
 
-
-class Membership(Protocol):
-    """The part of ``group_metadata()`` that identifies a member within a generation."""
-
-    @property
-    def generation_id(self) -> int: ...
-    @property
-    def member_id(self) -> str: ...
-
-
-class Consumer(Protocol):
-    """What the guard uses of ``kafka.KafkaConsumer``."""
-
-    config: dict[str, Any]
-
-    def subscribe(self, topics: Iterable[str] = ..., pattern: str | None = ..., listener: Any = ...) -> None: ...
-    def subscription(self) -> set[str] | None: ...
-    def assignment(self) -> set[TopicPartition]: ...
-    def poll(
-        self, timeout_ms: int = ..., max_records: int | None = ...
-    ) -> Mapping[TopicPartition, Sequence[Fetched]]: ...
-    def position(self, partition: TopicPartition, timeout_ms: int | None = ...) -> int | None: ...
-    def committed(self, partition: TopicPartition, metadata: bool = ..., timeout_ms: int | None = ...) -> Any: ...
-    def commit(self, offsets: Any = ..., timeout_ms: int | None = ...) -> object: ...
-    def commit_async(self, offsets: Any = ..., callback: Any = ...) -> Future: ...
-    def group_metadata(self) -> Membership: ...
-    def pause(self, *partitions: TopicPartition) -> None: ...
-    def resume(self, *partitions: TopicPartition) -> None: ...
-    def paused(self) -> set[TopicPartition]: ...
-    def seek(self, partition: TopicPartition, offset: int) -> None: ...
-    def seek_to_beginning(self, *partitions: TopicPartition) -> None: ...
-    def highwater(self, partition: Any) -> int | None: ...
-    def end_offsets(
-        self, partitions: Iterable[TopicPartition], timeout_ms: int | None = ...
-    ) -> dict[TopicPartition, int]: ...
-    def beginning_offsets(
-        self, partitions: Iterable[TopicPartition], timeout_ms: int | None = ...
-    ) -> dict[TopicPartition, int]: ...
-    def partitions_for_topic(self, topic: str) -> set[int]: ...
-    def close(self, autocommit: bool = ..., timeout_ms: int | None = ...) -> None: ...
-
-
-class Producer(Protocol):
-    """What the guard uses of ``kafka.KafkaProducer``."""
-
-    def send(
-        self,
-        topic: str,
-        value: bytes | None = ...,
-        key: bytes | None = ...,
-        headers: list[tuple[str, bytes]] | None = ...,
-        partition: int | None = ...,
-        timestamp_ms: int | None = ...,
-    ) -> Future: ...
-    def partitions_for(self, topic: str) -> set[int] | None: ...
-    def flush(self, timeout: float | None = ...) -> object: ...
-    def close(self, timeout: float | None = ...) -> object: ...
-
-
-ProducerFactory = Callable[[], Producer]
+    return ports.Client(
+        name="kafka-python",
+        consumer=cast(Consumer, consumer),
+        partition=TopicPartition,
+        offset=offset_to_commit,
+        producers=producers,
+        answer_within=answer_within,
+        missing_codecs=missing_codecs,
+        sleep=time.sleep,
+        spelled=lambda name: name,
+        # Only its inside tells whether there is one.
+        listener=getattr(getattr(consumer, "_subscription", None), "rebalance_listener", None),
+    )
 
 
 def offset_to_commit(offset: int, leader_epoch: int = -1, metadata: str = "") -> Any:
@@ -383,6 +334,19 @@ def is_gap(error: BaseException) -> bool:
     # LogTruncationError is made at run time, where a type checker does not see it.
     truncated: Any = getattr(_errors, "LogTruncationError", ())
     return isinstance(error, (_errors.OffsetOutOfRangeError, _errors.NoOffsetForPartitionError, truncated))
+
+
+def _kind(error: Any) -> ErrorKind:
+    if is_too_large(error):
+        return "too_large"
+    if is_forbidden(error):
+        return "forbidden"
+    if is_retriable(error):
+        return "temporary"
+    return "gap" if is_gap(error) else "other"
+
+
+register_errors(_errors.KafkaError, _kind)
 
 
 def is_client_error(error: BaseException) -> bool:

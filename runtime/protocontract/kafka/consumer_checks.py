@@ -3,36 +3,43 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from protocontract.kafka.client import Consumer
 from protocontract.kafka.errors import GuardError
 
 
-def check_config(config: Mapping[str, Any]) -> None:
-    """Refuse a configuration with which records would be lost. Raises GuardError naming the option."""
+def check_config(config: Mapping[str, Any], spelled: Callable[[str], str] = lambda name: name) -> None:
+    """Refuse a configuration with which records would be lost. Raises GuardError naming the option.
+
+    config: with kafka-python's names. spelled: how the consumer's client spells such a name.
+    """
     for name in ("value_deserializer", "key_deserializer"):
         if config.get(name) is not None:
             raise GuardError(
-                f"{name}: leave it out of the consumer; one that raises makes kafka-python loop on the record for "
+                f"{spelled(name)}: leave it out of the consumer; one that raises stops the client at the record for "
                 "ever, so the guard decodes raw bytes after the poll"
             )
     if config.get("enable_auto_commit", True):
-        raise GuardError("enable_auto_commit: set it to False; only the guard knows what may be committed")
+        raise GuardError(
+            f"{spelled('enable_auto_commit')}: set it to False; only the guard knows what may be committed"
+        )
     if not config.get("group_id"):
-        raise GuardError("group_id: the consumer needs one; offsets are committed for it")
+        raise GuardError(f"{spelled('group_id')}: the consumer needs one; offsets are committed for it")
     reset = config.get("auto_offset_reset")
     if reset not in ("earliest", "none"):
         raise GuardError(
-            f'auto_offset_reset: set it to "earliest" or "none"; {reset!r} loses what waits at the first start'
+            f'{spelled("auto_offset_reset")}: set it to "earliest" or "none"; '
+            f"{reset!r} loses what waits at the first start"
         )
 
 
-def check_listener(consumer: Consumer, listener: Any) -> None:
-    """Refuse a rebalance listener that the guard would silence or could not call. Raises GuardError."""
-    # Only kafka-python's inside tells whether there is one; replacing it silently would break what it does.
-    there = getattr(getattr(consumer, "_subscription", None), "rebalance_listener", None)
+def check_listener(there: Any, listener: Any) -> None:
+    """Refuse a rebalance listener that the guard would silence or could not call. Raises GuardError.
+
+    there: the listener that the consumer has already. listener: the one given to the guard.
+    """
+    # Replacing it silently would break what it does.
     if there is not None and listener is None:
         raise GuardError("listener: the consumer has a rebalance listener already; give it to the guard instead")
     if any(

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
-from protocontract.kafka.client import Consumer, TopicPartition
+from protocontract.kafka.ports import Consumer, TopicPartition
 
 if TYPE_CHECKING:
     from protocontract.kafka.source import Source
@@ -18,11 +18,12 @@ _ASK_EVERY: Final = 1.0
 class Ends:
     """The ends of all partitions of the topics, as they are when this object is made."""
 
-    def __init__(self, consumer: Consumer) -> None:
+    def __init__(self, consumer: Consumer, pair: Callable[[str, int], TopicPartition]) -> None:
+        """``pair``: the client's own type of a topic's partition."""
         tps: Iterable[TopicPartition] = consumer.assignment()
         topics = consumer.subscription()
         if topics:
-            tps = [TopicPartition(topic, number) for topic in topics for number in consumer.partitions_for_topic(topic)]
+            tps = [pair(topic, number) for topic in topics for number in consumer.partitions_for_topic(topic)]
         ends = consumer.end_offsets(list(tps))
         starts = consumer.beginning_offsets(list(tps))
         self._consumer = consumer

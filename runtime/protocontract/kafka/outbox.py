@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 import random
-import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -17,9 +16,16 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Final, Literal
 
-from protocontract.kafka import client
-from protocontract.kafka.client import Producer, ProducerFactory
+from protocontract.kafka import clients
 from protocontract.kafka.dead_letter import Letter, truncated
+from protocontract.kafka.ports import (
+    KafkaTimeoutError,
+    Producer,
+    ProducerFactory,
+    UnknownTopicOrPartitionError,
+    error_kind,
+    error_name,
+)
 from protocontract.kafka.source import Partition
 
 log: Final = logging.getLogger("protocontract.kafka")
@@ -88,6 +94,7 @@ class Outbox:
         acknowledge_within: float = 150.0,
         ordered: bool = False,
         clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] | None = None,
     ) -> None:
         """``backoff`` is the first and the longest pause in seconds. A letter without an answer after
         ``acknowledge_within`` seconds is sent again: it may be in the log twice, never not at all.
@@ -95,6 +102,8 @@ class Outbox:
         ``ordered``: nothing is sent again from here, because it would come after its successors. What failed is
         dropped and ``must_begin_again`` says so: the caller begins again with the first letter that is not through.
         The outbox stays blocked until then, until all that is on its way is answered, and until the pause is over.
+
+        ``sleep``: lets time pass where waiting for an answer must not hold the thread.
         """
         self._factory = factory
         self._what = what
@@ -105,6 +114,7 @@ class Outbox:
         self._acknowledge_within = acknowledge_within
         self._ordered = ordered
         self._clock = clock
+        self._sleep = sleep
         self._producer: Producer | None = None
         self._answers: SimpleQueue[_Answer] = SimpleQueue()
         self._flying: dict[int, Sending] = {}
@@ -161,7 +171,7 @@ class Outbox:
             # A factory of the user's may raise anything; the caller makes a start-up error of it.
             self._discard_producer()
             return error
-        return None if found else client.errors.UnknownTopicOrPartitionError(topic)
+        return None if found else UnknownTopicOrPartitionError(topic)
 
     # -- sending
 
@@ -216,6 +226,11 @@ class Outbox:
 
     def wait(self, seconds: float) -> None:
         """Wait for an answer, at most so long. It is handled by the next ``settle``."""
+        if self._sleep is not None:
+            until = self._clock() + seconds
+            while self._answers.empty() and (left := until - self._clock()) > 0:
+                self._sleep(min(left, 0.01))
+            return
         try:
             answer = self._answers.get(timeout=max(0.0, seconds))
         except Empty:
@@ -226,7 +241,7 @@ class Outbox:
         """Close the producer. Letters that are not acknowledged stay so."""
         producer, self._producer = self._producer, None
         if producer is not None:
-            error = client.close_producer(producer, timeout)
+            error = clients.close_producer(producer, timeout)
             if error is not None:
                 log.warning("the producer of %s did not close cleanly (%s)", self._what, error)
 
@@ -234,7 +249,7 @@ class Outbox:
 
     def _get_producer(self) -> Producer:
         if self._producer is None:
-            self._producer = self._factory()
+            self._producer = clients.producer(self._factory())
         return self._producer
 
     def _attempt(self, sending: Sending) -> None:
@@ -298,11 +313,11 @@ class Outbox:
             self._probe = None
             alone = True
         self.counts.errors += 1
-        self.counts.last_error = type(error).__name__
+        self.counts.last_error = error_name(error)
         # Not only after permanent errors: a kafka-python producer whose batch expired (its topic was deleted, say) can
         # wait for ever with the next one.
         self._discard_producer()
-        too_large = alone and client.is_too_large(error)
+        too_large = alone and error_kind(error) == "too_large"
         if too_large and self._too_large == "truncate" and sending.cuts < len(TRUNCATED_SIZES):
             sending.letter = truncated(sending.letter, TRUNCATED_SIZES[sending.cuts])
             sending.cuts += 1
@@ -315,7 +330,7 @@ class Outbox:
         reason = self._reason(sending, error, too_large=too_large)
         if self._trouble is None:
             # What may only have been in bad company is tried by itself at once.
-            pause = 0.0 if client.is_too_large(error) and not too_large else self._next_pause()
+            pause = 0.0 if error_kind(error) == "too_large" and not too_large else self._next_pause()
             self._trouble = _Trouble(reason, now + pause)
             self._failed_tries += 1
             if self._failing_since is None:
@@ -326,7 +341,7 @@ class Outbox:
             trouble.reason = reason
             self._failed_tries += 1
             trouble.retry_at = now + self._next_pause()
-        self._trouble.forbidden = client.is_forbidden(error)
+        self._trouble.forbidden = error_kind(error) == "forbidden"
         if self._ordered:
             self._bytes -= sending.size
             self._dropped = True
@@ -340,7 +355,7 @@ class Outbox:
         return pause * random.uniform(0.5, 1.0)
 
     def _reason(self, sending: Sending, error: BaseException, *, too_large: bool) -> str:
-        kind = type(error).__name__
+        kind = error_name(error)
         if too_large:
             return (
                 f"{self._what}: the record {sending.partition.tp.topic}:{sending.partition.tp.partition}:"
@@ -359,7 +374,7 @@ class Outbox:
     def _give_up_waiting(self, now: float) -> None:
         for sending in list(self._flying.values()):
             if now - sending.sent_at > self._acknowledge_within:
-                self._failed(sending, client.errors.KafkaTimeoutError("no acknowledgement"))
+                self._failed(sending, KafkaTimeoutError("no acknowledgement"))
 
     def _discard_producer(self) -> None:
         """Give the producer up. What it has in flight is answered through its futures, in a thread of its own."""
@@ -367,9 +382,4 @@ class Outbox:
         if producer is None:
             return
         self.counts.rebuilt += 1
-        threading.Thread(
-            target=client.close_producer,
-            args=(producer, self._acknowledge_within),
-            daemon=True,
-            name="protocontract-retired-producer",
-        ).start()
+        clients.retire_producer(producer, self._acknowledge_within)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from google.protobuf.message import Message
 
-from protocontract.kafka.client import Fetched
+from protocontract.kafka.ports import Fetched
 from protocontract.violations import Change
 
 if TYPE_CHECKING:
     from protocontract.contract import Contract
-    from protocontract.kafka.guard import Guard
+    from protocontract.kafka.engine import Engine
     from protocontract.kafka.source import Partition
 
 M = TypeVar("M", bound=Message)
@@ -56,7 +56,7 @@ class Record(Generic[M]):
 
     def __init__(
         self,
-        guard: Guard[M],
+        guard: Engine[M],
         partition: Partition,
         raw: Fetched,
         contract: Contract[M],

@@ -21,10 +21,18 @@ from collections.abc import Callable, Collection, Iterable
 from queue import SimpleQueue
 from typing import Any, Final
 
-from protocontract.kafka import client
-from protocontract.kafka.client import Consumer, Fetched, TopicPartition
 from protocontract.kafka.errors import GuardError, SourceError
 from protocontract.kafka.ledger import PartitionLedger
+from protocontract.kafka.ports import (
+    UNBOUNDED,
+    Client,
+    Fetched,
+    RebalanceListener,
+    TopicPartition,
+    error_kind,
+    error_name,
+    known_errors,
+)
 from protocontract.kafka.stats import GuardStats, PartitionStats
 
 log: Final = logging.getLogger("protocontract.kafka")
@@ -96,7 +104,7 @@ class Source:
 
     def __init__(
         self,
-        consumer: Consumer,
+        kafka: Client,
         stats: GuardStats,
         *,
         listener: Any = None,
@@ -107,7 +115,9 @@ class Source:
         not). Given where the line can be stopped; every new partition's metadata is read then.
         """
         self._parse_halt = parse_halt
-        self.consumer = consumer
+        consumer = self.consumer = kafka.consumer
+        self._offset = kafka.offset
+        self._sleep = kafka.sleep
         self.stats = stats
         self.partitions: dict[TopicPartition, Partition] = {}
         self._revoked: dict[TopicPartition, Partition] = {}
@@ -184,7 +194,7 @@ class Source:
         self.commit()
         self._hold(hold)
         try:
-            fetched = self.consumer.poll(timeout_ms=timeout_ms, max_records=client.UNBOUNDED)
+            fetched = self.consumer.poll(timeout_ms=timeout_ms, max_records=UNBOUNDED)
         except Exception as error:
             # Whatever it is, it came out of the client's internals; see _poll_failed for what may go on.
             self._poll_failed(error)
@@ -222,7 +232,7 @@ class Source:
         until = self._clock() + seconds
         while (left := until - self._clock()) > 0:
             if left * 1000 < KEEP_ALIVE_MS:
-                time.sleep(left)
+                self._sleep(left)
             else:
                 self.poll(max(KEEP_ALIVE_MS, min(500, int(left * 1000))), hold=True)
 
@@ -250,26 +260,27 @@ class Source:
         """Wait and go on after what the client calls temporary; end the source after anything else."""
         self.stats.poll_errors += 1
         self._note_membership()
-        if client.is_retriable(error):
-            log.warning("poll failed (%s); trying again in %.1f s", type(error).__name__, self._retry_wait)
-            time.sleep(self._retry_wait)
+        trouble = error_kind(error)
+        if trouble == "temporary":
+            log.warning("poll failed (%s); trying again in %.1f s", error_name(error), self._retry_wait)
+            self._sleep(self._retry_wait)
             self._retry_wait = min(self._retry_wait * 2, 5.0)
             return
         where = ", ".join(
             f"{tp.topic}:{tp.partition} next {partition.ledger.next}"
             for tp, partition in sorted(self.partitions.items())
         )
-        kind = type(error).__name__
-        if client.is_gap(error):
+        kind = error_name(error)
+        if trouble == "gap":
             what = f"records are missing from the source ({kind})"
-        elif client.is_forbidden(error):
+        elif trouble == "forbidden":
             what = f"rights are missing on the source ({kind})"
         else:
             what = f"the source cannot be read further ({kind})"
         # The client's text may quote a record; its class does not.
         self._broken = SourceError(f"{what}; nothing after the last finished record is committed; position: {where}")
         log.error("%s", self._broken)
-        raise self._broken from (error if client.is_client_error(error) else None)
+        raise self._broken from (None if trouble is None else error)
 
     def _note_positions(self) -> None:
         """Where a partition has nothing left to take, its books follow the client's position."""
@@ -283,7 +294,7 @@ class Source:
     def _position(self, tp: TopicPartition) -> int | None:
         try:
             return self.consumer.position(tp, timeout_ms=100)
-        except (client.errors.KafkaError, KeyError):
+        except known_errors() + (KeyError,):  # noqa: RUF005  # mypy follows no unpacking here
             # Not ours any more, or no position yet: it is looked up again after the next poll.
             return None
 
@@ -390,8 +401,8 @@ class Source:
                     self.consumer.seek_to_beginning(tp)
                 else:
                     self.consumer.seek(tp, committed)
-            except client.errors.KafkaError as error:
-                log.warning("no committed offset for %s:%d yet (%s)", tp.topic, tp.partition, type(error).__name__)
+            except known_errors() as error:
+                log.warning("no committed offset for %s:%d yet (%s)", tp.topic, tp.partition, error_name(error))
                 continue
             partition.buffer.clear()
             self._restart.discard(tp)
@@ -406,9 +417,9 @@ class Source:
                 continue
             try:
                 committed = self.consumer.committed(tp, metadata=True, timeout_ms=5_000)
-            except client.errors.KafkaError as error:
+            except known_errors() as error:
                 # It stays stopped until somebody answers; the others would wait as long, and the group for us.
-                log.warning("no committed offset for %s:%d yet (%s)", tp.topic, tp.partition, type(error).__name__)
+                log.warning("no committed offset for %s:%d yet (%s)", tp.topic, tp.partition, error_name(error))
                 return
             metadata = "" if committed is None else committed.metadata or ""
             partition.halt = partition.halt_sent = parse(metadata)
@@ -475,9 +486,7 @@ class Source:
         if (member.generation_id, member.member_id) != self._membership:
             return
         sent = {tp: offset for tp, (offset, _, _) in offsets.items()}
-        future = self.consumer.commit_async(
-            {tp: client.offset_to_commit(*each) for tp, each in offsets.items()}, callback=_ignore
-        )
+        future = self.consumer.commit_async({tp: self._offset(*each) for tp, each in offsets.items()}, callback=_ignore)
         for tp, (offset, _, halt) in offsets.items():
             self.partitions[tp].sent = offset
             self.partitions[tp].halt_sent = halt
@@ -500,14 +509,14 @@ class Source:
             return
         try:
             self.consumer.commit(
-                {tp: client.offset_to_commit(*each) for tp, each in offsets.items()},
+                {tp: self._offset(*each) for tp, each in offsets.items()},
                 timeout_ms=max(1, int(timeout * 1000)),
             )
-        except client.errors.KafkaError as error:
+        except known_errors() as error:
             # Not committed means read again, by us or by the next owner: nothing is lost.
             self.stats.commit_errors += 1
             log.warning(
-                "a commit failed (%s); what it held is sent again, or its records are read again", type(error).__name__
+                "a commit failed (%s); what it held is sent again, or its records are read again", error_name(error)
             )
         else:
             for tp, (offset, _, halt) in offsets.items():
@@ -537,7 +546,7 @@ class Source:
             sent, error = self._commits.get()
             if error is not None:
                 self.stats.commit_errors += 1
-                log.info("a commit failed (%s); it is sent again", type(error).__name__)
+                log.info("a commit failed (%s); it is sent again", error_name(error))
             for tp, offset in sent.items():
                 partition = self.partitions.get(tp)
                 if partition is None:
@@ -556,7 +565,7 @@ class Source:
             mark = partition.ledger.watermark
             try:
                 high = self.consumer.highwater(tp)
-            except client.errors.KafkaError:
+            except known_errors():
                 continue
             if mark is not None and high is not None:
                 total = (total or 0) + max(0, high - mark)
@@ -570,7 +579,7 @@ def _ignore(_offsets: object, _answer: object) -> None:
 def _make_listener(source: Source, chained: Any) -> Any:
     """The listener that the client calls: the guard's books first, then the user's own."""
 
-    class Listener(client.RebalanceListener):  # type: ignore[misc]  # an untyped base class
+    class Listener(RebalanceListener):
         """Keeps the guard's books in step with the group."""
 
         def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:

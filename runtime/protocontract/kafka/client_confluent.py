@@ -1,0 +1,644 @@
+"""confluent-kafka (librdkafka) behind the guard's ports.
+
+What shapes it (seen with 2.16.1):
+
+- A consumer tells neither its configuration nor its subscription. ``Consumer`` below is the same class and remembers
+  both.
+- A rebalance is told inside ``poll``, and the partitions then start at the committed offset, or where ``assign`` says.
+  ``seek`` does not work inside the callback, so what the guard seeks there becomes the start of the assignment.
+- A commit without waiting says what became of it only to a callback of the configuration; and a commit that waits has
+  no limit of its own. So commits run on a thread, one after the other.
+- ``consume`` waits until it has as many records as asked for; so one is polled for, and the rest taken as they are.
+- What lies between the last record and the end (transaction markers) shows only as the event of the partition's end.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from queue import Empty, Queue, SimpleQueue
+from typing import Any, Final, cast
+
+from protocontract.kafka.errors import GuardError
+from protocontract.kafka.ports import (
+    Answer,
+    Client,
+    ErrorKind,
+    FetchedRecord,
+    KafkaTimeoutError,
+    MemberOf,
+    Producer,
+    ProducerFactory,
+    RebalanceListener,
+    TopicPartition,
+    UnknownTopicOrPartitionError,
+    register_errors,
+)
+from protocontract.violations import MissingExtra
+
+try:
+    import confluent_kafka as ck
+except ImportError as error:
+    raise MissingExtra("protocontract.kafka.client_confluent", "confluent-kafka", "confluent") from error
+
+__all__ = ["ConfluentProducer", "Consumer", "of"]
+
+#: Most records that one poll takes: what librdkafka has fetched beyond waits there.
+MAX_BATCH: Final = 5_000
+#: How long the client is asked for what it must ask a broker, in seconds.
+ASK_WITHIN: Final = 5.0
+#: For how long the answer about the membership is used again, in seconds: it takes 20 us to ask, and it is asked for
+#: every record. Within a poll it is always asked anew.
+MEMBERSHIP_FOR: Final = 0.05
+
+_UNASSIGNED: Final = MemberOf(-1, "")
+
+
+class Consumer(ck.Consumer):
+    """``confluent_kafka.Consumer`` for a guard: it remembers its configuration and its subscription."""
+
+    def __init__(self, config: Mapping[str, Any], **more: Any) -> None:
+        """``config``: as for ``confluent_kafka.Consumer``. The ends of partitions are reported unless it says no."""
+        self.settings: Final[dict[str, Any]] = {"enable.partition.eof": True, **config}
+        self.topics: tuple[str, ...] = ()
+        self.has_callbacks = False
+        super().__init__(self.settings, **more)
+
+    def subscribe(self, topics: Sequence[str], *args: Any, **callbacks: Any) -> None:
+        """As the class it is derived from."""
+        self.topics = tuple(topics)
+        self.has_callbacks = bool(args or callbacks)
+        super().subscribe(list(topics), *args, **callbacks)
+
+
+def of(consumer: Any) -> Client:
+    """A consumer as the guard uses it. Raises GuardError where its configuration is not known."""
+    if not isinstance(consumer, Consumer):
+        raise GuardError(
+            "consumer: a confluent_kafka consumer does not tell its configuration; make it with "
+            "protocontract.kafka.client_confluent.Consumer, which takes the same arguments and remembers them"
+        )
+
+    def producers(given: Mapping[str, Any] | ProducerFactory | None) -> ProducerFactory:
+        return (
+            given if callable(given) else producer_factory(_connection(consumer.settings) if given is None else given)
+        )
+
+    return Client(
+        name="confluent-kafka",
+        consumer=cast(Any, ConfluentConsumer(consumer)),
+        partition=TopicPartition,
+        offset=lambda offset, epoch, metadata: (offset, epoch, metadata),
+        producers=producers,
+        answer_within=_answer_within,
+        # librdkafka brings them all.
+        missing_codecs=list,
+        sleep=time.sleep,
+        spelled=lambda name: name.replace("_", "."),
+        listener=consumer if consumer.has_callbacks else None,
+    )
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Errors
+
+_TOO_LARGE: Final = frozenset(("MSG_SIZE_TOO_LARGE", "RECORD_LIST_TOO_LARGE"))
+_FORBIDDEN: Final = frozenset(
+    (
+        "TOPIC_AUTHORIZATION_FAILED",
+        "GROUP_AUTHORIZATION_FAILED",
+        "CLUSTER_AUTHORIZATION_FAILED",
+        "SASL_AUTHENTICATION_FAILED",
+        "_AUTHENTICATION",
+    )
+)
+_GAP: Final = frozenset(("_AUTO_OFFSET_RESET", "_NO_OFFSET", "OFFSET_OUT_OF_RANGE", "_LOG_TRUNCATION"))
+#: What librdkafka goes on after by itself, and tells as an event.
+_TEMPORARY: Final = frozenset(
+    (
+        "_ALL_BROKERS_DOWN",
+        "_TRANSPORT",
+        "_TIMED_OUT",
+        "_MSG_TIMED_OUT",
+        "_TIMED_OUT_QUEUE",
+        "_RESOLVE",
+        "_QUEUE_FULL",
+        "_MAX_POLL_EXCEEDED",
+        "_WAIT_COORD",
+        "_UNKNOWN_TOPIC",
+        "_UNKNOWN_PARTITION",
+        "UNKNOWN_TOPIC_OR_PART",
+        "REBALANCE_IN_PROGRESS",
+        "ILLEGAL_GENERATION",
+        "UNKNOWN_MEMBER_ID",
+        "COORDINATOR_LOAD_IN_PROGRESS",
+        "COORDINATOR_NOT_AVAILABLE",
+        "NOT_COORDINATOR",
+        "LEADER_NOT_AVAILABLE",
+        "NOT_LEADER_FOR_PARTITION",
+    )
+)
+
+
+def _code(error: Any) -> Any:
+    return error.args[0] if error.args else None
+
+
+def _name(error: Any) -> str:
+    code = _code(error)
+    return str(code.name()) if hasattr(code, "name") else type(error).__name__
+
+
+def _kind(error: Any) -> ErrorKind:
+    name = _name(error)
+    if name in _TOO_LARGE:
+        return "too_large"
+    if name in _FORBIDDEN:
+        return "forbidden"
+    if name in _GAP:
+        return "gap"
+    code = _code(error)
+    return "temporary" if name in _TEMPORARY or (hasattr(code, "retriable") and code.retriable()) else "other"
+
+
+register_errors(ck.KafkaException, _kind, _name)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# The consumer
+
+
+class ConfluentConsumer:
+    """A ``Consumer`` with the guard's habits. Used on one thread; commits run on a thread of its own."""
+
+    def __init__(self, consumer: Consumer) -> None:
+        self._consumer = consumer
+        settings = consumer.settings
+        self.config: Mapping[str, Any] = {
+            "group_id": settings.get("group.id"),
+            "client_id": settings.get("client.id", "rdkafka"),
+            "enable_auto_commit": _is_true(settings.get("enable.auto.commit", True)),
+            "auto_offset_reset": _reset(settings.get("auto.offset.reset", settings.get("topic.auto.offset.reset"))),
+            "max_poll_interval_ms": int(settings.get("max.poll.interval.ms", 300_000)),
+            "isolation_level": settings.get("isolation.level", "read_committed"),
+            "bootstrap_servers": settings.get("bootstrap.servers"),
+        }
+        #: Whether a rebalance takes and gives single partitions.
+        self._incremental = (
+            "cooperative" in str(settings.get("partition.assignment.strategy", ""))
+            or settings.get("group.protocol") == "consumer"
+        )
+        self._listener = RebalanceListener()
+        #: The next offset of every partition assigned; None while nothing is known.
+        self._positions: dict[TopicPartition, int | None] = {}
+        self._paused: set[TopicPartition] = set()
+        #: While ``assigned`` of the listener runs: where partitions shall start.
+        self._starts: dict[TopicPartition, int] | None = None
+        self._failure: BaseException | None = None
+        self._membership = _UNASSIGNED
+        self._membership_at = float("-inf")
+        self._work: Queue[tuple[Callable[[], object], Answer] | None] = Queue()
+        self._worker: threading.Thread | None = None
+
+    # -- subscription
+
+    def subscribe(self, topics: Iterable[str] = (), pattern: str | None = None, listener: Any = None) -> None:
+        """Take over the subscription, with the guard's listener."""
+        self._listener = listener
+        self._consumer.subscribe(
+            [pattern] if pattern is not None else list(topics),
+            on_assign=self._on_assign,
+            on_revoke=self._on_revoke,
+            on_lost=self._on_lost,
+        )
+
+    def subscription(self) -> set[str]:
+        """The topics, or patterns, subscribed to."""
+        return set(self._consumer.topics)
+
+    def assignment(self) -> set[TopicPartition]:
+        """The partitions of this member."""
+        if not self._consumer.topics and not self._positions:
+            # Assigned by hand, before the guard took over.
+            for tp in self._consumer.assignment():
+                self._positions[TopicPartition(tp.topic, tp.partition)] = tp.offset if tp.offset >= 0 else None
+        return set(self._positions)
+
+    def group_metadata(self) -> MemberOf:
+        """Generation and member id, as of the last 50 ms."""
+        now = time.monotonic()
+        if now - self._membership_at >= MEMBERSHIP_FOR:
+            self._membership = self._ask_membership()
+            self._membership_at = now
+        return self._membership
+
+    def _ask_membership(self) -> MemberOf:
+        if not self._consumer.topics:
+            return _UNASSIGNED
+        metadata = self._consumer.consumer_group_metadata()
+        return _UNASSIGNED if metadata is None else _membership(bytes(metadata))
+
+    # -- rebalances, inside of poll
+
+    def _on_assign(self, _consumer: Any, given: Sequence[Any]) -> None:
+        self._membership_at = float("-inf")
+        tps = [TopicPartition(each.topic, each.partition) for each in given]
+        if not self._incremental:
+            self._positions.clear()
+            self._paused.clear()
+        starts = self._starts = self._first_offsets(tps)
+        self._positions.update(dict.fromkeys(tps))
+        try:
+            self._listener.on_partitions_assigned(set(tps))
+        finally:
+            self._starts = None
+            assigned = [ck.TopicPartition(*tp, starts.get(tp, ck.OFFSET_STORED)) for tp in tps]
+            if self._incremental:
+                self._consumer.incremental_assign(assigned)
+            else:
+                self._consumer.assign(assigned)
+            self._positions.update({tp: starts.get(tp) for tp in tps})
+            stopped = [ck.TopicPartition(*tp) for tp in tps if tp in self._paused]
+            if stopped:
+                self._consumer.pause(stopped)
+
+    def _first_offsets(self, tps: Sequence[TopicPartition]) -> dict[TopicPartition, int]:
+        """Where partitions begin, as far as the group has an offset: then an empty one has a position too."""
+        if not tps:
+            return {}
+        with contextlib.suppress(ck.KafkaException):
+            # Whoever does not answer now is asked again by librdkafka, and `auto.offset.reset` stands behind it.
+            found = self._consumer.committed([ck.TopicPartition(*tp) for tp in tps], timeout=ASK_WITHIN)
+            return {TopicPartition(each.topic, each.partition): each.offset for each in found if each.offset >= 0}
+        return {}
+
+    def _on_revoke(self, _consumer: Any, given: Sequence[Any]) -> None:
+        self._membership_at = float("-inf")
+        # A commit that is sent after the next generation began would be taken for one of that.
+        self._wait_for_commits(ASK_WITHIN)
+        tps = {TopicPartition(each.topic, each.partition) for each in given}
+        self._listener.on_partitions_revoked(tps)
+        self._forget(tps)
+
+    def _on_lost(self, _consumer: Any, given: Sequence[Any]) -> None:
+        self._membership_at = float("-inf")
+        tps = {TopicPartition(each.topic, each.partition) for each in given}
+        self._listener.on_partitions_lost(tps)
+        self._forget(tps)
+
+    def _forget(self, tps: Collection[TopicPartition]) -> None:
+        for tp in tps:
+            self._positions.pop(tp, None)
+            self._paused.discard(tp)
+
+    # -- reading
+
+    def poll(self, timeout_ms: int = 0, max_records: int | None = None) -> dict[TopicPartition, list[FetchedRecord]]:
+        """What is there, or arrives within the time. Raises KafkaException for an error that librdkafka reports."""
+        if self._failure is not None:
+            error, self._failure = self._failure, None
+            raise error
+        found: dict[TopicPartition, list[FetchedRecord]] = {}
+        first = self._consumer.poll(timeout_ms / 1000)
+        self._membership_at = float("-inf")
+        if first is None:
+            return found
+        limit = min(max_records or MAX_BATCH, MAX_BATCH)
+        self._sort((first, *self._consumer.consume(limit, 0)), found)
+        return found
+
+    def _sort(self, messages: Iterable[Any], found: dict[TopicPartition, list[FetchedRecord]]) -> None:
+        positions = self._positions
+        for message in messages:
+            tp = TopicPartition(message.topic(), message.partition())
+            error = message.error()
+            if error is not None:
+                if error.code() == ck.KafkaError._PARTITION_EOF:
+                    if tp in positions:
+                        positions[tp] = message.offset()
+                elif self._failure is None:
+                    # Told by the next poll: what is in this one is good. librdkafka goes on after the temporary ones.
+                    failure = ck.KafkaException(error)
+                    self._failure = None if _kind(failure) == "temporary" else failure
+                continue
+            if tp not in positions:
+                # Of an assignment that ended within this very poll.
+                continue
+            kind, stamp = message.timestamp()
+            record = FetchedRecord(
+                *tp,
+                message.leader_epoch(),
+                message.offset(),
+                stamp,
+                # librdkafka counts from "not available".
+                kind - 1,
+                message.key(),
+                message.value(),
+                message.headers() or (),
+            )
+            batch = found.get(tp)
+            if batch is None:
+                batch = found[tp] = []
+            batch.append(record)
+            positions[tp] = record.offset + 1
+
+    def position(self, partition: TopicPartition, timeout_ms: int | None = None) -> int | None:
+        """The offset of the next record to be polled; None before the first."""
+        return self._positions.get(partition)
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        """Read on at another offset; inside of a rebalance, begin there."""
+        if self._starts is not None:
+            self._starts[partition] = offset
+            return
+        deadline = time.monotonic() + 1.0
+        while True:
+            try:
+                self._consumer.seek(ck.TopicPartition(*partition, offset))
+                break
+            except ck.KafkaException as error:
+                # Directly after an assignment the partition cannot be sought yet.
+                if _name(error) != "_STATE" or time.monotonic() >= deadline:
+                    raise
+                time.sleep(0.01)
+        self._positions[partition] = offset
+
+    def seek_to_beginning(self, *partitions: TopicPartition) -> None:
+        """Read on at the first record there is."""
+        for tp, offset in self.beginning_offsets(partitions).items():
+            self.seek(tp, offset)
+
+    def pause(self, *partitions: TopicPartition) -> None:
+        """Deliver nothing of these."""
+        self._paused |= set(partitions)
+        if self._starts is None:
+            self._consumer.pause([ck.TopicPartition(*tp) for tp in partitions])
+
+    def resume(self, *partitions: TopicPartition) -> None:
+        """Deliver again."""
+        self._paused -= set(partitions)
+        if self._starts is None:
+            self._consumer.resume([ck.TopicPartition(*tp) for tp in partitions])
+
+    def paused(self) -> set[TopicPartition]:
+        """The partitions paused."""
+        return set(self._paused)
+
+    # -- offsets of the log
+
+    def highwater(self, partition: TopicPartition) -> int | None:
+        """The end of a partition as of the last fetch."""
+        _, high = self._consumer.get_watermark_offsets(ck.TopicPartition(*partition), cached=True)
+        return high if high >= 0 else None
+
+    def _watermarks(
+        self, partitions: Iterable[TopicPartition], timeout_ms: int | None
+    ) -> dict[TopicPartition, tuple[int, int]]:
+        timeout = ASK_WITHIN if timeout_ms is None else timeout_ms / 1000
+        found = {}
+        for tp in partitions:
+            marks = self._consumer.get_watermark_offsets(ck.TopicPartition(*tp), timeout=timeout)
+            if marks is None:
+                raise KafkaTimeoutError(f"no offsets of {tp.topic}:{tp.partition}")
+            found[tp] = marks
+        return found
+
+    def end_offsets(
+        self, partitions: Iterable[TopicPartition], timeout_ms: int | None = None
+    ) -> dict[TopicPartition, int]:
+        """The ends of partitions."""
+        return {tp: high for tp, (_, high) in self._watermarks(partitions, timeout_ms).items()}
+
+    def beginning_offsets(
+        self, partitions: Iterable[TopicPartition], timeout_ms: int | None = None
+    ) -> dict[TopicPartition, int]:
+        """The first offsets of partitions."""
+        return {tp: low for tp, (low, _) in self._watermarks(partitions, timeout_ms).items()}
+
+    def partitions_for_topic(self, topic: str) -> set[int]:
+        """The partitions of a topic; none if it is missing."""
+        return _partitions(self._consumer, topic)
+
+    # -- commits
+
+    def committed(self, partition: TopicPartition, metadata: bool = False, timeout_ms: int | None = None) -> Any:
+        """The group's committed offset, with its metadata if asked for; or None."""
+        timeout = ASK_WITHIN if timeout_ms is None else timeout_ms / 1000
+        (found,) = self._consumer.committed([ck.TopicPartition(*partition)], timeout=timeout)
+        if found.error is not None:
+            raise ck.KafkaException(found.error)
+        if found.offset < 0:
+            return None
+        return found if metadata else found.offset
+
+    def commit_async(self, offsets: Mapping[TopicPartition, Any] | None = None, callback: Any = None) -> Answer:
+        """Commit on another thread; the answer tells."""
+        answer = Answer()
+        self._start_worker().put((lambda: self._commit(offsets or {}), answer))
+        return answer
+
+    def commit(self, offsets: Mapping[TopicPartition, Any] | None = None, timeout_ms: int | None = None) -> None:
+        """Commit and wait for the answer. Raises KafkaTimeoutError where none comes within the time."""
+        told: SimpleQueue[BaseException | None] = SimpleQueue()
+        answer = self.commit_async(offsets)
+        answer.add_callback(lambda _: told.put(None))
+        answer.add_errback(told.put)
+        try:
+            error = told.get(timeout=None if timeout_ms is None else timeout_ms / 1000)
+        except Empty:
+            raise KafkaTimeoutError("the commit was not answered") from None
+        if error is not None:
+            raise error
+
+    def _commit(self, offsets: Mapping[TopicPartition, tuple[int, int, str]]) -> None:
+        wanted = [
+            ck.TopicPartition(*tp, offset, metadata, None if epoch < 0 else epoch)
+            for tp, (offset, epoch, metadata) in offsets.items()
+        ]
+        for each in self._consumer.commit(offsets=wanted, asynchronous=False):
+            if each.error is not None:
+                raise ck.KafkaException(each.error)
+
+    def _start_worker(self) -> Queue[tuple[Callable[[], object], Answer] | None]:
+        if self._worker is None:
+            self._worker = threading.Thread(
+                target=_serve, args=(self._work,), daemon=True, name="protocontract-commits"
+            )
+            self._worker.start()
+        return self._work
+
+    def _wait_for_commits(self, timeout: float) -> None:
+        deadline = time.monotonic() + timeout
+        while self._work.unfinished_tasks and time.monotonic() < deadline:
+            time.sleep(0.005)
+
+    def close(self, autocommit: bool = True, timeout_ms: int | None = None) -> None:
+        """Leave the group."""
+        self._wait_for_commits(ASK_WITHIN if timeout_ms is None else timeout_ms / 1000)
+        if self._worker is not None:
+            self._work.put(None)
+        # It would call the listener once more.
+        self._listener = RebalanceListener()
+        self._consumer.close()
+
+
+def _serve(work: Queue[tuple[Callable[[], object], Answer] | None]) -> None:
+    while (item := work.get()) is not None:
+        function, answer = item
+        try:
+            function()
+        except Exception as error:
+            # Whatever it is, it is the answer.
+            answer.failure(error)
+        else:
+            answer.success()
+        finally:
+            work.task_done()
+
+
+def _membership(metadata: bytes) -> MemberOf:
+    """Generation and member id from librdkafka's text form of a membership.
+
+    ``CGMDv2:``, the generation as a 32-bit number, then group id and member id, each with a zero behind it.
+    """
+    if not metadata.startswith(b"CGMDv2:") or len(metadata) < 11:
+        # A form that is not known tells of every change at least.
+        return MemberOf(0, metadata.hex())
+    generation = int.from_bytes(metadata[7:11], "little", signed=True)
+    parts = metadata[11:].split(b"\0")
+    return MemberOf(generation, parts[1].decode("utf-8", "replace") if len(parts) > 1 else "")
+
+
+def _is_true(value: object) -> bool:
+    return value is True or str(value).lower() in ("true", "1", "t")
+
+
+def _reset(value: object) -> object:
+    # librdkafka has several words for each.
+    return {"smallest": "earliest", "beginning": "earliest", "error": "none", None: "latest"}.get(
+        cast("str | None", value), value
+    )
+
+
+def _partitions(client: Any, topic: str) -> set[int]:
+    found = client.list_topics(topic, timeout=ASK_WITHIN).topics.get(topic)
+    if found is None or found.error is not None:
+        return set()
+    return set(found.partitions)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Producers
+
+PRODUCER_DEFAULTS: Final[Mapping[str, Any]] = {
+    "acks": "all",
+    "enable.idempotence": True,
+    "delivery.timeout.ms": 30_000,
+    "allow.auto.create.topics": False,
+    # The broker's limit counts, not the client's default of 1 MB: what the source topic carried must pass.
+    "message.max.bytes": 1_000_000_000,
+}
+
+_SHARED_CONFIG: Final = (
+    "bootstrap.servers",
+    "metadata.broker.list",
+    "security.protocol",
+    "ssl.",
+    "sasl.",
+    "client.dns.lookup",
+    "broker.address",
+    "socket.",
+)
+
+
+def _connection(settings: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in settings.items() if name.startswith(_SHARED_CONFIG)}
+
+
+def producer_factory(config: Mapping[str, Any]) -> ProducerFactory:
+    """Producers from a configuration, with the guard's defaults for what it leaves open.
+
+    Raises ValueError for a configuration that would lose records.
+    """
+    acks = config.get("acks", config.get("request.required.acks", "all"))
+    if str(acks) not in ("all", "-1"):
+        raise ValueError('a producer with `acks` below "all" can lose records; leave `acks` out')
+    if config.get("transactional.id"):
+        raise ValueError("the guard opens no transaction; leave `transactional.id` out")
+    merged = {**PRODUCER_DEFAULTS, **config}
+    return lambda: cast(Producer, ck.Producer(merged))
+
+
+def _answer_within(config: Mapping[str, Any] | ProducerFactory | None) -> float:
+    if callable(config):
+        # librdkafka's own default is 300 s.
+        return 315.0
+    merged = {**PRODUCER_DEFAULTS, **(config or {})}
+    return float(merged.get("message.timeout.ms", merged["delivery.timeout.ms"])) / 1000 + 15.0
+
+
+class ConfluentProducer:
+    """A ``confluent_kafka.Producer`` as the guard uses it, with the thread that asks for its acknowledgements."""
+
+    def __init__(self, producer: Any) -> None:
+        self._producer = producer
+        self._ended = threading.Event()
+        threading.Thread(target=self._serve, daemon=True, name="protocontract-acknowledgements").start()
+
+    def _serve(self) -> None:
+        while not self._ended.is_set():
+            self._producer.poll(0.1)
+
+    def send(
+        self,
+        topic: str,
+        value: bytes | None = None,
+        key: bytes | None = None,
+        headers: list[tuple[str, bytes]] | None = None,
+        partition: int | None = None,
+        timestamp_ms: int | None = None,
+    ) -> Answer:
+        """Queue a record. Raises KafkaException or BufferError."""
+        answer = Answer()
+
+        def delivered(error: Any, message: Any) -> None:
+            if error is not None:
+                answer.failure(ck.KafkaException(error))
+            else:
+                answer.success(message)
+
+        more: dict[str, Any] = {} if timestamp_ms is None else {"timestamp": timestamp_ms}
+        if partition is not None:
+            more["partition"] = partition
+        self._producer.produce(topic, value=value, key=key, headers=headers, on_delivery=delivered, **more)
+        return answer
+
+    def partitions_for(self, topic: str) -> set[int]:
+        """The partitions of a topic. Raises UnknownTopicOrPartitionError."""
+        found = _partitions(self._producer, topic)
+        if not found:
+            raise UnknownTopicOrPartitionError(topic)
+        return found
+
+    def flush(self, timeout: float | None = None) -> None:
+        """Wait for what is on its way."""
+        self._producer.flush(-1 if timeout is None else timeout)
+
+    def close(self, timeout: float | None = None) -> None:
+        """As ``shut``."""
+        self.shut(ASK_WITHIN if timeout is None else timeout)
+
+    def shut(self, timeout: float) -> str | None:
+        """Close it within so many seconds; the name of an error where something was left."""
+        left = self._producer.flush(timeout)
+        if left:
+            self._producer.purge()
+            self._producer.flush(1.0)
+        self._ended.set()
+        return KafkaTimeoutError.__name__ if left else None
+
+    def retire(self, timeout: float) -> None:
+        """End it when what it holds is answered, on a thread."""
+        threading.Thread(target=self.shut, args=(timeout,), daemon=True, name="protocontract-retired-producer").start()

@@ -1,0 +1,564 @@
+"""What a guard does, whatever client is below and whoever waits above: take, judge, dead-letter, resolve, commit.
+
+Every record that is read ends in one of these ways, and in no other: its handler is done, its dead letter is
+acknowledged, it is a tombstone and passed over, or it stays uncommitted and is read again. At least once, in order.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
+
+from google.protobuf.message import Message
+
+from protocontract.kafka import clients
+from protocontract.kafka.consumer_checks import check_config, check_listener
+from protocontract.kafka.dead_letter import (
+    Provenance,
+    dead_letter,
+    error_class,
+    for_another_group,
+    group_header,
+    own_violation,
+    rule_label,
+)
+from protocontract.kafka.ends import Ends
+from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
+from protocontract.kafka.halting import Breach, Breaker, Halting
+from protocontract.kafka.judge import EncodingChoice, Judge
+from protocontract.kafka.letter_form import DeadLetterForm, topic_for
+from protocontract.kafka.outbox import Outbox, Sending, TooLarge
+from protocontract.kafka.ports import Client, Fetched, ProducerFactory, TopicPartition, error_name
+from protocontract.kafka.record import Record
+from protocontract.kafka.source import Partition, Source
+from protocontract.kafka.stats import GuardStats
+from protocontract.violations import Violation
+
+if TYPE_CHECKING:
+    from protocontract.contract import Contract
+    from protocontract.levels import Verdict
+
+M = TypeVar("M", bound=Message)
+
+Tombstones: TypeAlias = Literal["skip", "deliver", "reject"]
+
+log: Final = logging.getLogger("protocontract.kafka")
+
+#: How long one poll waits for records: the longest time that ``stop`` goes unnoticed.
+POLL_MS: Final = 500
+#: Failures in a row after which missing rights are reported as an error: waiting does not grant them.
+FORBIDDEN_ATTEMPTS: Final = 5
+
+
+class Engine(Generic[M]):
+    """The parts of a guard, put together. One thread."""
+
+    #: Whether waiting for an answer must not hold the thread.
+    _waits_by_sleeping: ClassVar[bool] = False
+
+    def _recognise(self, consumer: Any) -> Client:
+        """The client of a consumer. Raises GuardError."""
+        return clients.consumer(consumer)
+
+    def __init__(
+        self,
+        consumer: Any,
+        contract: Contract[M] | Mapping[str, Contract[Any]],
+        *,
+        dead_letters: Mapping[str, Any] | ProducerFactory | None = None,
+        dead_letter_topic: str | None = None,
+        dead_letter_form: DeadLetterForm | None = None,
+        encoding: EncodingChoice = "protobuf",
+        tombstones: Tombstones = "skip",
+        listener: Any = None,
+        too_large: TooLarge = "block",
+        backoff: tuple[float, float] = (0.1, 10.0),
+        max_pending: int = 1_000,
+        give_up_after: float | None = None,
+        grace: float = 10.0,
+        commit_every: float = 1.0,
+        stop_at_end: bool = False,
+        close_consumer: bool = True,
+        breaker: Breaker | Mapping[str, Any] | None = None,
+        on_breach: Callable[[Breach], object] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """Check the set-up; nothing is sent or read before the guard is entered.
+
+        consumer: a subscribed (or assigned) consumer with a group, without deserializers, with
+            ``enable_auto_commit=False`` and ``auto_offset_reset`` "earliest" or "none": a ``KafkaConsumer``, a
+            ``protocontract.kafka.client_confluent.Consumer``, or for ``AsyncGuard`` an ``AIOKafkaConsumer``.
+        contract: the contract of all records, or one for each topic.
+        dead_letters: configuration of the producer of dead letters, or a function that makes such producers: one that
+            met a permanent error is replaced. Default: the consumer's own servers and security.
+        dead_letter_topic: default the contract's. ``{group}`` in it stands for the consumer's group.
+        dead_letter_form: what becomes of keys, and whether Kafka Connect's headers are written too.
+        encoding: "protobuf", "confluent", "json"; "headers" decides by each record's ``__value_schema_id`` or
+            ``content-type`` header and falls back to protobuf; or a function of the record.
+        tombstones: what happens to records without a value: "skip" counts them, "deliver" gives records whose message
+            is None, "reject" dead-letters them.
+        listener: a rebalance listener of your own; it is called after the guard's.
+        too_large: a dead letter that its topic refuses for its size is tried for ever ("block"), or cut, with size and
+            SHA-256 of the whole in its headers ("truncate").
+        backoff: first and longest pause between tries to write a dead letter, in seconds.
+        max_pending: most dead letters on their way at once.
+        give_up_after: seconds after which a dead-letter topic that cannot be written is an error. Default: never;
+            missing rights are an error after a few tries in any case.
+        grace: seconds that closing waits for acknowledgements, and for the last commit.
+        commit_every: seconds between commits while a fetched batch is handled.
+        stop_at_end: end when everything is resolved that was in the topics when the guard started.
+        close_consumer: whether closing the guard closes the consumer, which leaves the group.
+        breaker: halts a partition whose last records are mostly bad: ``{"ratio": 0.5, "records": 100}``, or a number of
+            bad ones in a row, ``{"consecutive": 50}``, or both.
+        on_breach: called when a level of the contract turns missed or a breaker opens, on the guard's thread.
+        clock: wall clock by which levels are judged, in seconds since 1970.
+
+        Raises GuardError naming what to change.
+        """
+        self._client = self._recognise(consumer)
+        self._consumer = self._client.consumer
+        check_config(self._consumer.config, self._client.spelled)
+        self._judge = Judge(contract, encoding)
+        if tombstones not in ("skip", "deliver", "reject"):
+            raise GuardError(f"tombstones: expected skip, deliver or reject, got {tombstones!r}")
+        if too_large not in ("block", "truncate"):
+            raise GuardError(f"too_large: expected block or truncate, got {too_large!r}")
+        self._tombstones = tombstones
+        self._dead_letter_topic = dead_letter_topic
+        for each in self._judge.contracts:
+            self._dead_letter_topic_of(each)
+        self._check_subscription()
+        check_listener(self._client.listener, listener)
+        self._give_up_after = give_up_after
+        self._grace = grace
+        self._commit_every = commit_every
+        self._stop_at_end = stop_at_end
+        self._close_consumer = close_consumer
+        #: What the guard counted.
+        self.stats = GuardStats()
+        self._halting = Halting(
+            self._judge.contracts, self._judge.contract_of, clock, breaker=breaker, on_breach=on_breach
+        )
+        self._source = Source(self._client, self.stats, listener=listener, parse_halt=self._halting.parse)
+        self._outbox = Outbox(
+            self._producers(dead_letters),
+            "dead letters",
+            too_large=too_large,
+            backoff=backoff,
+            max_pending=max_pending,
+            acknowledge_within=self._client.answer_within(dead_letters),
+            sleep=self._client.sleep if self._waits_by_sleeping else None,
+        )
+        #: The way to a sink and what to call now and then: for the guard process.
+        self._sink: Outbox | None = None
+        self._tick: Callable[[], object] | None = None
+        self._provenance = Provenance(
+            str(self._consumer.config["group_id"]),
+            str(self._consumer.config.get("client_id") or ""),
+            dead_letter_form or DeadLetterForm(),
+        )
+        self._in_hand: Record[M] | None = None
+        self._ends: Ends | None = None
+        self._started = False
+        self._closed = False
+        self._stopping = False
+        self._told_tombstone = False
+        self._due = 0.0
+        self._next_commit = 0.0
+        self._last_wait_poll = 0.0
+
+    # -- set-up
+
+    def _check_subscription(self) -> None:
+        topics = set(self._consumer.subscription() or ()) | {tp.topic for tp in self._consumer.assignment()}
+        for topic in sorted(topics):
+            contract = self._judge.contract_of(topic)
+            dead = self._dead_letter_topic_of(contract)
+            if dead in topics:
+                raise GuardError(
+                    f"dead_letter_topic: the consumer reads {dead} itself; its records would go round for ever"
+                )
+
+    def _dead_letter_topic_of(self, contract: Contract[Any]) -> str:
+        topic = self._dead_letter_topic or contract.dead_letter_topic
+        if not topic:
+            raise GuardError(f"dead_letter_topic: {contract.full_name} names none; give one")
+        return topic_for(topic, str(self._consumer.config["group_id"]))
+
+    def _producers(self, dead_letters: Mapping[str, Any] | ProducerFactory | None) -> ProducerFactory:
+        try:
+            return self._client.producers(dead_letters)
+        except ValueError as error:
+            raise GuardError(f"dead_letters: {error}") from None
+
+    def _start(self) -> None:
+        """Check that the dead-letter topics are there and take over the consumer. Raises GuardError."""
+        if self._started:
+            return
+        if self._closed:
+            raise GuardError("the guard is closed; make a new one")
+        for topic in sorted({self._dead_letter_topic_of(contract) for contract in self._judge.contracts}):
+            error = self._outbox.check(topic)
+            if error is not None:
+                raise GuardError(
+                    f"dead_letter_topic: {topic} cannot be used ({error_name(error)}); create it, or grant access"
+                )
+        missing = self._client.missing_codecs()
+        if missing:
+            log.info("compressed batches of these kinds would stop the guard: %s", ", ".join(missing))
+        if self._stop_at_end:
+            self._ends = Ends(self._consumer, self._client.partition)
+        self._source.start()
+        self._halting.start(self._source)
+        now = time.monotonic()
+        self._next_commit = now + self._commit_every
+        self._due = min(self._next_commit, self._source.keep_alive_at)
+        self._started = True
+
+    def _close(self) -> None:
+        """Wait for what is on its way, commit what is resolved, leave the group."""
+        if self._closed:
+            return
+        self._closed = True
+        self._stopping = True
+        deadline = time.monotonic() + self._grace
+        try:
+            if self._started:
+                self._drain(deadline)
+        finally:
+            left = max(1.0, deadline - time.monotonic())
+            self._outbox.close(left)
+            if self._close_consumer:
+                self._source.close(left)
+            elif self._started:
+                self._source.commit_now(left)
+        if self.unacknowledged:
+            log.warning(
+                "%d letters are not acknowledged; their records are uncommitted and will be read again",
+                self.unacknowledged,
+            )
+
+    def _drain(self, deadline: float) -> None:
+        """Wait until every letter is acknowledged or the time is over."""
+        while self.unacknowledged and time.monotonic() < deadline:
+            self._settle()
+            if self._sink is not None and self._sink.blocked:
+                # What the sink did not take is read again by the next process.
+                return
+            if self.unacknowledged:
+                self._outbox_in_need.wait(0.05)
+
+    # -- state
+
+    @property
+    def blocked(self) -> str | None:
+        """Why nothing is delivered at present: the dead-letter topic (or the sink) cannot be written. Else None."""
+        return self._outbox.blocked or (self._sink.blocked if self._sink else None)
+
+    @property
+    def halted(self) -> str | None:
+        """Which partitions are halted by a level or a breaker, and why. None while the line runs."""
+        return self._halting.halted
+
+    @property
+    def levels(self) -> Mapping[str, tuple[Verdict, ...]]:
+        """What became of each promised level so far, by the contract's full name. On the guard's thread only."""
+        return self._halting.levels()
+
+    def resume_levels(self, reason: str = "") -> None:
+        """Go on after a halt, with the record before which the line stopped; levels are judged anew.
+
+        May be called from another thread or a signal handler, since a halted loop does not come back. The reason goes
+        into the log.
+        """
+        self._halting.resume(reason)
+
+    @property
+    def unacknowledged(self) -> int:
+        """Letters that the broker has not acknowledged yet."""
+        return self._outbox.pending + (self._sink.pending if self._sink else 0)
+
+    @property
+    def assignment(self) -> set[TopicPartition]:
+        """The partitions of this member."""
+        return set(self._source.partitions)
+
+    @property
+    def lag(self) -> int | None:
+        """Records of this member's partitions that are not resolved; None before the first fetch."""
+        return self._source.lag()
+
+    def stop(self) -> None:
+        """End the loop after the record in hand. May be called from a signal handler or another thread."""
+        self._stopping = True
+
+    @property
+    def stopping(self) -> bool:
+        """Whether ``stop`` was called."""
+        return self._stopping
+
+    def pause(self, *partitions: TopicPartition) -> None:
+        """Deliver nothing of these partitions until ``resume``. They stay with this member."""
+        self._source.pause(partitions)
+
+    def resume(self, *partitions: TopicPartition) -> None:
+        """Go on with partitions after ``pause``: with the record after the last one delivered."""
+        self._source.resume(partitions)
+
+    def seek(self, partition: TopicPartition, offset: int) -> None:
+        """Go on at another offset. What was fetched is dropped, and the committed offset may go back.
+
+        Raises GuardError where the partition is not this member's.
+        """
+        self._source.seek(partition, offset)
+
+    # -- reading
+
+    def _records(self) -> Iterator[Record[M]]:
+        """Valid records in the order of each partition. A record is finished when the next one is asked for."""
+        self._start()
+        left = self._in_hand
+        if left is not None and left._open:
+            # The loop before this one was left with the record in hand: it comes again, if it is still ours.
+            self._pause_handling(left, 0.0)
+            if left.owned and self._source.still_member():
+                yield left
+                left.done()
+        for record in self._deliverable():
+            self._in_hand = record
+            yield record
+            if record._open:
+                record._open = False
+                self._finish(record)
+        self._in_hand = None
+
+    def _pause_handling(self, record: Record[M], seconds: float) -> None:
+        """Wait as a member of the group, on until a rebalance under way has decided about the record."""
+        until = time.monotonic() + seconds
+        while not self._stopping:
+            left = until - time.monotonic()
+            if left > 0:
+                self._source.wait(min(left, 1.0))
+            elif record._partition.alive and not record.owned:
+                self._source.keep_alive()
+            else:
+                return
+
+    def _deliverable(self) -> Iterator[Record[M]]:
+        """Records for the user's code. Whoever takes one resolves it."""
+        source = self._source
+        while not self._stopping:
+            self._settle()
+            self._halting.look()
+            if self._tick is not None:
+                self._tick()
+            if self._must_wait():
+                self._wait()
+                continue
+            partition = source.ready()
+            if partition is not None:
+                yield from self._take_from(partition)
+                continue
+            if self._ends is not None and self._ends.reached(source):
+                return
+            source.poll(20 if self.unacknowledged else POLL_MS)
+
+    def _take_from(self, partition: Partition) -> Iterator[Record[M]]:
+        """The good records in a partition's buffer. What is bad goes to the outbox on the way."""
+        buffer, ledger, counts, stats = partition.buffer, partition.ledger, partition.stats, self.stats
+        take, judge, clock = ledger.take, self._judge.for_topic(partition.tp.topic), time.monotonic
+        source, quiet, sink = self._source, self._outbox.quiet, self._sink
+        contract, unknown_fields = judge.contract, judge.has_unknown_fields
+        observe = self._halting.observer(partition)
+        group_metadata, membership = self._consumer.group_metadata, source.membership
+        generation, member_id = membership
+        group = group_header(self._provenance.group)
+        while buffer:
+            # Asked for every record: the client's own thread may have learned meanwhile that others have the partition.
+            member = group_metadata()
+            if member.generation_id != generation or member.member_id != member_id:
+                source.still_member()
+                return
+            if clock() >= self._due:
+                self._keep_house()
+                if source.membership != membership or self._must_wait() or not buffer or partition.stopped:
+                    return
+            if self._stopping or partition.held or not quiet():
+                return
+            raw = buffer.popleft()
+            if not take(raw.offset):
+                continue
+            counts.consumed += 1
+            partition.epoch = -1 if raw.leader_epoch is None else raw.leader_epoch
+            if raw.headers and for_another_group(raw.headers, group):
+                ledger.resolve(raw.offset)
+                counts.skipped += 1
+                continue
+            if raw.value is None:
+                record = self._tombstone(partition, raw, contract)
+                if record is not None:
+                    yield record
+                elif self._must_wait():
+                    return
+                continue
+            outcome, own = judge(raw)
+            if observe is not None and not observe(raw, outcome, own):
+                # The line stops before this record: it is neither delivered nor dead-lettered, but taken again.
+                ledger.put_back(raw.offset)
+                counts.consumed -= 1
+                buffer.appendleft(raw)
+                self._halting.save()
+                return
+            message = outcome.message
+            if message is None or own is not None:
+                counts.broken += 1
+                stats.unknown_fields += outcome.unknown_fields
+                found = outcome.violations if own is None else (*outcome.violations, own)
+                self._dead_letter(partition, raw, contract, found)
+                if self._must_wait():
+                    return
+                continue
+            counts.valid += 1
+            if unknown_fields(message):
+                stats.unknown_fields += 1
+            changes = outcome.changes
+            if changes:
+                stats.normalized += 1
+            if outcome.violations:
+                stats.warnings.update({rule_label(violation) for violation in outcome.violations})
+            yield Record(self, partition, raw, contract, message, changes)
+            if sink is not None and (sink.full or sink.blocked is not None):
+                return
+
+    def _tombstone(self, partition: Partition, raw: Fetched, contract: Contract[Any]) -> Record[M] | None:
+        if self._tombstones == "deliver":
+            return Record(self, partition, raw, contract, None, ())
+        if self._tombstones == "reject":
+            violation = own_violation(contract, "wire.tombstone", "a record without a value; expected a message")
+            self._dead_letter(partition, raw, contract, (violation,))
+            return None
+        if not self._told_tombstone:
+            self._told_tombstone = True
+            log.warning(
+                'records without a value are skipped and counted (tombstones="skip"); first in %s:%d',
+                raw.topic,
+                raw.partition,
+            )
+        partition.ledger.resolve(raw.offset)
+        partition.stats.tombstones += 1
+        return None
+
+    # -- ends of a record
+
+    def _finish(self, record: Record[Any]) -> None:
+        partition = record._partition
+        if partition.alive and partition.ledger.resolve(record.raw.offset):
+            if record.raw.value is None:
+                partition.stats.tombstones += 1
+            else:
+                partition.stats.delivered += 1
+
+    def _reject(self, record: Record[Any], rule_id: str, reason: str) -> None:
+        violation = own_violation(record.contract, rule_id, "the handler did not accept the record")
+        self.stats.rejected += 1
+        self._dead_letter(record._partition, record.raw, record.contract, (violation,), reason=reason)
+
+    def _dead_letter(
+        self,
+        partition: Partition,
+        raw: Fetched,
+        contract: Contract[Any],
+        violations: tuple[Violation, ...],
+        reason: str | None = None,
+    ) -> None:
+        if not partition.alive:
+            # Its new owner reads it again and decides again.
+            return
+        self.stats.by_rule.update({rule_label(violation) for violation in violations})
+        self.stats.violations.update(
+            {(contract.full_name, rule_label(violation), error_class(violation)) for violation in violations}
+        )
+        letter = dead_letter(
+            raw,
+            self._dead_letter_topic_of(contract),
+            contract,
+            violations,
+            self._provenance,
+            reason=reason,
+            now=time.time(),
+        )
+        self._outbox.send(Sending(letter, partition, raw.offset, "dead_lettered"))
+
+    def _settle(self) -> None:
+        """Note what is acknowledged; try again what is due."""
+        if self._must_wait():
+            # Nothing is tried again for a partition that somebody else may have by now.
+            self._source.still_member()
+        for sending in self._outbox.settle():
+            self._acknowledged(sending)
+        self.stats.send_errors = self._outbox.counts.errors
+        self.stats.truncated = self._outbox.counts.truncated
+        sink = self._sink
+        if sink is None:
+            return
+        for sending in sink.settle():
+            self._acknowledged(sending)
+        self.stats.send_errors += sink.counts.errors
+        if sink.must_begin_again():
+            # To send the failed record alone would put it behind its successors. Read again from the first one
+            # that is not through: some are written twice, all in order.
+            self._source.rewind()
+
+    def _acknowledged(self, sending: Sending) -> None:
+        partition = sending.partition
+        if partition.alive and partition.ledger.resolve(sending.offset):
+            counts = partition.stats
+            setattr(counts, sending.outcome, getattr(counts, sending.outcome) + 1)
+
+    # -- waiting
+
+    @property
+    def _outbox_in_need(self) -> Outbox:
+        sink = self._sink
+        if sink is not None and (sink.blocked or sink.full or not self._outbox.pending):
+            return sink
+        return self._outbox
+
+    def _must_wait(self) -> bool:
+        outbox, sink = self._outbox, self._sink
+        return (
+            outbox.blocked is not None or outbox.full or (sink is not None and (sink.blocked is not None or sink.full))
+        )
+
+    def _wait(self) -> None:
+        """Nothing may be delivered now. Stay in the group, wait for an answer or for the next try."""
+        for outbox, error in ((self._outbox, DeadLetterError), (self._sink, SinkError)):
+            if outbox is None or outbox.blocked is None:
+                continue
+            if outbox.forbidden and outbox.attempts >= FORBIDDEN_ATTEMPTS:
+                raise error(f"{outbox.blocked}; grant the right to write, then start again: nothing is lost")
+            if self._give_up_after is not None and outbox.blocked_for >= self._give_up_after:
+                raise error(f"{outbox.blocked}; gave up after {self._give_up_after:g} s: nothing is lost")
+        self._outbox_in_need.wait(0.05)
+        now = time.monotonic()
+        if now - self._last_wait_poll >= 1.0:
+            self._source.keep_alive()
+            self._last_wait_poll = time.monotonic()
+
+    def _keep_house(self) -> None:
+        """What is due now and then while a long buffer is handled: commits, keep-alives, acknowledgements."""
+        self._settle()
+        self._halting.look()
+        if self._tick is not None:
+            self._tick()
+        now = time.monotonic()
+        if now >= self._source.keep_alive_at:
+            self._source.keep_alive()
+            now = time.monotonic()
+        elif now >= self._next_commit:
+            self._source.commit()
+        if now >= self._next_commit:
+            self._next_commit = now + self._commit_every
+        self._due = min(self._next_commit, self._source.keep_alive_at)
