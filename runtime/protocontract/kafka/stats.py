@@ -15,9 +15,10 @@ class PartitionStats:
 
     #: Records that the guard began with and that were not taken away from it.
     consumed: int = 0
-    #: Records judged by their contract, and those of them that kept it.
-    judged: int = 0
+    #: Records that kept their contract, and records that broke it. Two counts, so that a reader on another thread never
+    #: sees one of them fall.
     valid: int = 0
+    broken: int = 0
     #: Records whose handler is done (or whose copy in the sink is acknowledged).
     delivered: int = 0
     #: Records whose dead letter is acknowledged. Attempts are not counted here.
@@ -28,6 +29,11 @@ class PartitionStats:
     skipped: int = 0
     #: Records that were taken away before they were resolved: somebody else reads them again.
     abandoned: int = 0
+
+    @property
+    def judged(self) -> int:
+        """Records judged by their contract."""
+        return self.valid + self.broken
 
     @property
     def open(self) -> int:
@@ -60,6 +66,9 @@ class GuardStats:
     poll_errors: int = 0
     revocations: int = 0
     losses: int = 0
+    #: Transactions that were committed, and that were aborted: only under ``--exactly-once``.
+    transactions: int = 0
+    transactions_aborted: int = 0
 
     def of(self, partition: TopicPartition) -> PartitionStats:
         """The counts of one partition."""
@@ -146,4 +155,6 @@ class GuardStats:
             "poll_errors": self.poll_errors,
             "revocations": self.revocations,
             "losses": self.losses,
+            "transactions": self.transactions,
+            "transactions_aborted": self.transactions_aborted,
         }
