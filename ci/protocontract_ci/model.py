@@ -85,7 +85,7 @@ Kind: TypeAlias = Literal[
     # fields
     "field_added", "field_removed", "field_renamed", "renamed_or_reused", "field_renumbered", "field_type_changed",
     "field_presence_changed", "field_cardinality_changed", "field_label_changed", "field_moved_into_oneof",
-    "field_moved_out_of_oneof", "default_added", "default_removed", "default_changed", "json_name_changed",
+    "field_moved_out_of_oneof", "number_reused", "default_added", "default_removed", "default_changed", "json_name_changed",
     "encoding_changed",
     # oneofs
     "oneof_added", "oneof_removed", "oneof_renamed", "oneof_case_added", "oneof_case_removed",

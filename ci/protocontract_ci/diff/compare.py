@@ -1,0 +1,34 @@
+"""Compares two states of the contracts: the one function that names every part, in order."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from protocontract_ci.diff.collector import Collector
+from protocontract_ci.diff.elements import compare_files, compare_messages
+from protocontract_ci.diff.enums import compare_enums
+from protocontract_ci.diff.pairing import Pairs, pair
+from protocontract_ci.diff.services import compare_services
+from protocontract_ci.model import Change
+from protocontract_ci.sources import Contracts
+
+
+@dataclass(frozen=True)
+class Diff:
+    """The changes between two states, with the states themselves. ``notes`` are for the user, one a sentence."""
+
+    before: Contracts
+    after: Contracts
+    changes: tuple[Change, ...]
+    pairs: Pairs
+    notes: tuple[str, ...] = ()
+
+
+def compare(before: Contracts, after: Contracts) -> Diff:
+    """All changes from one state to another."""
+    collector = Collector(before, after, pair(before, after))
+    compare_files(collector)
+    compare_messages(collector)
+    compare_enums(collector)
+    compare_services(collector)
+    return Diff(before, after, tuple(collector.changes), collector.pairs)
