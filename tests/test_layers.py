@@ -24,6 +24,7 @@ ONLY_IN = {
     "unicodedata2": ["normalize", "wire_json.py"],
     "protovalidate": ["_delegate.py", "_violation_proto.py", "explain.py"],
     "numpy": ["relations"],
+    "confluent_kafka": ["kafka/client_confluent.py", "kafka/registry_client.py"],
 }
 
 

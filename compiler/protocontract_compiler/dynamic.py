@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import importlib
 import linecache
+import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -60,6 +61,28 @@ def load_protos(
         return _contracts(protoc.describe(sources, diagnostics), diagnostics, options)
     except Stopped:
         raise ContractError(diagnostics.render()) from None
+
+
+def describe(sources: Mapping[str, str], known: FileDescriptorSet | None = None) -> FileDescriptorSet:
+    """The descriptors of .proto sources, given by the names of their imports, and of all that they import.
+
+    ``known`` are descriptors that the sources may import too. Raises ContractError with all mistakes of the sources,
+    ValueError for a name that is no relative path.
+    """
+    diagnostics = Diagnostics()
+    with tempfile.TemporaryDirectory(prefix="protocontract-") as folder:
+        root = Path(folder).resolve()
+        for name, text in sources.items():
+            file = (root / name).resolve()
+            if not file.is_relative_to(root) or file == root:
+                raise ValueError(f"{name!r} is no name of a file to import")
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text, encoding="utf-8")
+        found = protoc.Sources(names=list(sources), roots=[root])
+        try:
+            return protoc.describe(found, diagnostics, known=known)
+        except Stopped:
+            raise ContractError(diagnostics.render()) from None
 
 
 def _contracts(

@@ -67,8 +67,12 @@ def find_sources(paths: Iterable[Path], include: Sequence[Path] = ()) -> Sources
     return sources
 
 
-def describe(sources: Sources, diagnostics: Diagnostics, *, pb2: Path | None = None) -> FileDescriptorSet:
+def describe(
+    sources: Sources, diagnostics: Diagnostics, *, pb2: Path | None = None, known: FileDescriptorSet | None = None
+) -> FileDescriptorSet:
     """Compiles sources to descriptors, with all that they import and with places.
+
+    ``known`` are descriptors of files that may be imported without a source.
 
     With ``pb2`` the same run writes *_pb2.py and *_pb2.pyi below that folder, for the sources and, where they import
     it, for validate.proto: from source, so that they are what protoc writes for any user. Raises Stopped with protoc's
@@ -80,6 +84,10 @@ def describe(sources: Sources, diagnostics: Diagnostics, *, pb2: Path | None = N
     with tempfile.TemporaryDirectory(prefix="protocontract-") as folder:
         output = Path(folder) / "descriptors.binpb"
         described = ["--include_imports", "--include_source_info", f"--descriptor_set_out={output}"]
+        if known is not None and known.file:
+            given = Path(folder) / "known.binpb"
+            given.write_bytes(known.SerializeToString())
+            described.append(f"--descriptor_set_in={given}")
         _check(_run([*paths, *targets, *described, *sources.names]), diagnostics, roots)
         files = FileDescriptorSet.FromString(output.read_bytes())
     if targets and any(file.name == VALIDATE_PROTO for file in files.file):

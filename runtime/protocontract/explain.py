@@ -152,6 +152,23 @@ RULES: Final[dict[str, tuple[str, str]]] = {
         "the bytes are no message of this type",
         "check the topic, the encoding and the producer's schema",
     ),
+    "schema.unknown": (
+        "the schema registry does not have the schema that the record names",
+        "register the schema before records are written with it; then replay the dead letters",
+    ),
+    "schema.type": ("the schema that the record names is not a protobuf schema", "write the topic in protobuf only"),
+    "schema.message": (
+        "the record is of another message than the contract's, by its schema or by its message indexes",
+        "write each message to a topic of its own, or guard the topic with the right contract",
+    ),
+    "schema.incompatible": (
+        "the schema that the record was written with contradicts the contract: a number means another field or type",
+        "give changed fields new numbers, and reserve the old ones in the contract",
+    ),
+    "schema.unusable": (
+        "the schema that the record names cannot be read: its source does not compile, or an import is missing",
+        "register the schema again with all that it refers to",
+    ),
     "wire.framing": (
         "the bytes do not begin as their encoding demands (Confluent: 0x00, schema id, message indexes)",
         "check --encoding: protobuf, confluent or json",

@@ -130,7 +130,7 @@ def _import(module_name: str) -> Any:
 def _compile_protos(folder: Path) -> Mapping[str, Contract[Any]]:
     if not folder.exists():
         raise ContractError(f"no folder {folder}")
-    contracts: Mapping[str, Contract[Any]] = _compiler("load_protos")([folder], proto_path=folder)
+    contracts: Mapping[str, Contract[Any]] = compiler("load_protos")([folder], proto_path=folder)
     return contracts
 
 
@@ -146,11 +146,11 @@ def _compile_set(file: Path) -> Mapping[str, Contract[Any]]:
         raise ContractError(
             f"{file} is not a FileDescriptorSet; expected the output of buf build -o or protoc -o"
         ) from error
-    contracts: Mapping[str, Contract[Any]] = _compiler("compile")(file_set)
+    contracts: Mapping[str, Contract[Any]] = compiler("compile")(file_set)
     return contracts
 
 
-def _compiler(function: str) -> Any:
+def compiler(function: str) -> Any:
     """A function of the compiler, through its entry point: the runtime never imports the compiler."""
     from importlib.metadata import entry_points
 

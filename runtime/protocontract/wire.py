@@ -16,7 +16,7 @@ from google.protobuf.descriptor_pb2 import FeatureSet, FileDescriptorProto
 from google.protobuf.message import Message
 
 from protocontract.violations import Refusal, describe
-from protocontract.wire_confluent import Frame, frame_prefix, message_indexes, parse_frame
+from protocontract.wire_confluent import Frame, frame_of, frame_prefix, message_indexes, parse_frame
 from protocontract.wire_json import RULE_IDS as _JSON_RULE_IDS
 from protocontract.wire_json import JsonDecoder, repeated
 from protocontract.wire_stream import read_delimited, write_delimited
@@ -28,6 +28,7 @@ __all__ = [
     "decode_json",
     "decode_protobuf",
     "encode",
+    "frame_of",
     "frame_prefix",
     "json_decoder",
     "message_indexes",

@@ -65,7 +65,12 @@ def parse_frame(raw: bytes, expected: tuple[int, ...] | None = None) -> Frame | 
 
 
 def frame_prefix(descriptor: Descriptor, schema: int | bytes) -> bytes:
-    """The frame for a message of this type: ``schema`` is a registry id, or a GUID of 16 bytes.
+    """The frame for a message of this type in its own file. ``schema`` and errors are those of ``frame_of``."""
+    return frame_of(schema, message_indexes(descriptor))
+
+
+def frame_of(schema: int | bytes, indexes: tuple[int, ...]) -> bytes:
+    """The frame for a message by its indexes: ``schema`` is a registry id, or a GUID of 16 bytes.
 
     Raises ValueError where ``schema`` is neither.
     """
@@ -77,7 +82,6 @@ def frame_prefix(descriptor: Descriptor, schema: int | bytes) -> bytes:
         head = b"\1" + schema
     else:
         raise ValueError("a schema GUID of the wrong length; expected 16 bytes")
-    indexes = message_indexes(descriptor)
     if indexes == (0,):
         return head + b"\0"
     return head + b"".join(varint(index << 1) for index in (len(indexes), *indexes))

@@ -18,7 +18,7 @@ from protocontract_compiler.passes.rule_ids import ALL_OWN_RULE_IDS
 from tests.verify.support import PROTOS, TRANSACTION
 
 RUNTIME = Path(protocontract.__file__).parent
-_WORDS = "text money instant quantity label scalar spans sequence graph tensor key wire rule handler"
+_WORDS = "text money instant quantity label scalar spans sequence graph tensor key wire schema rule handler"
 _OURS = re.compile(rf"(?:{'|'.join(_WORDS.split())})\.[a-z_]+")
 
 

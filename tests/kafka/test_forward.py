@@ -66,7 +66,7 @@ def test_changed_values_are_written_in_the_sources_encoding() -> None:
     framed = new_log()
     framed.append(TOPIC, frame + good(1, note=" a "))
     framed.append(TOPIC, frame + good(2))
-    framed.append(TOPIC, good(3, note=" b "), headers=[("__value_schema_id", b"\x01" + bytes(16))])
+    framed.append(TOPIC, good(3, note=" b "), headers=[("__value_schema_id", b"\x01" + bytes(16) + b"\0")])
     forward_encoded(framed, "confluent")
     changed, same, bare = framed.records(SINK)
     assert changed.value == frame + good(1, note="a")
@@ -89,6 +89,21 @@ def forward_encoded(log: MemoryLog, source: str, sink: str | None = None) -> Non
     pump = Forward(guard, SINK, log.producer, encoding=sink)  # type: ignore[arg-type]
     pump.run()
     guard.close()
+
+
+@pytest.mark.parametrize("header", [b"", b"\1" + bytes(16), b"\0\0\0\0\7", b"\0\0\0\0\7\2\2", b"\0\0\0\0\7\0\0", b"\2"])
+@pytest.mark.parametrize("encoding", ["confluent", "headers"])
+def test_a_frame_in_a_header_is_read_as_exactly_as_one_before_the_value(encoding: str, header: bytes) -> None:
+    log = new_log()
+    log.append(TOPIC, good(1), headers=[("__value_schema_id", header)])
+    forward_encoded(log, encoding)
+    assert log.records(SINK) == []
+    assert dict(log.records(DEAD)[0].headers)["protocontract.rule_ids"] == b"wire.framing"
+    # Who says that values are bare protobuf has no frames.
+    plain = new_log()
+    plain.append(TOPIC, good(1), headers=[("__value_schema_id", header)])
+    forward_encoded(plain, "protobuf")
+    assert plain.records(SINK)[0].value == good(1)
 
 
 def test_another_encoding_for_the_sink() -> None:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final
 from protocontract.kafka.client import Fetched
 from protocontract.kafka.letter_form import DeadLetterForm, connect_headers, without_connect_headers
 from protocontract.kafka.record import PREFIX, record_id, timestamp_type
+from protocontract.kafka.registry_frames import schema_name
 from protocontract.violations import FieldElement, Rule, Violation
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ FIELD_PATHS: Final = f"{PREFIX}field_paths"
 ERROR_CLASS: Final = f"{PREFIX}error_class"
 VIOLATIONS: Final = f"{PREFIX}violations"
 REASON: Final = f"{PREFIX}reason"
+#: The schema id (or GUID) that a record names which breaks a rule ``schema.*``.
+SCHEMA: Final = f"{PREFIX}schema"
 ATTEMPT: Final = f"{PREFIX}attempt"
 FIRST_FAILED_AT: Final = f"{PREFIX}first_failed_at"
 REPLAYS: Final = f"{PREFIX}replays"
@@ -96,6 +99,7 @@ DEAD_LETTER_HEADERS: Final = frozenset(
         ERROR_CLASS,
         VIOLATIONS,
         REASON,
+        SCHEMA,
         ATTEMPT,
         FIRST_FAILED_AT,
         REPLAYS,
@@ -199,6 +203,8 @@ def dead_letter(
         ours.append((FIRST_GROUP, first_group))
     if reason is not None:
         ours.append((REASON, bounded(reason, MAX_REASON)))
+    if any(violation.rule_id.startswith("schema.") for violation in violations):
+        ours.append((SCHEMA, (schema_name(raw) or "").encode()))
     if nulls:
         ours.append((NULL_HEADERS, ",".join(map(str, nulls)).encode()))
     if key_form is not None:

@@ -25,7 +25,7 @@ from protocontract.kafka.dead_letter import (
     rule_label,
 )
 from protocontract.kafka.ends import Ends
-from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
+from protocontract.kafka.errors import DeadLetterError, GuardError, Later, SinkError
 from protocontract.kafka.halting import Breach, Breaker, Halting
 from protocontract.kafka.judge import EncodingChoice, Judge
 from protocontract.kafka.letter_form import DeadLetterForm, topic_for
@@ -96,7 +96,8 @@ class Engine(Generic[M]):
         dead_letter_topic: default the contract's. ``{group}`` in it stands for the consumer's group.
         dead_letter_form: what becomes of keys, and whether Kafka Connect's headers are written too.
         encoding: "protobuf", "confluent", "json"; "headers" decides by each record's ``__value_schema_id`` or
-            ``content-type`` header and falls back to protobuf; or a function of the record.
+            ``content-type`` header and falls back to protobuf; or a function of the record; or a
+            ``protocontract.kafka.registry.Registry``: records are framed, and it says what their frames mean.
         tombstones: what happens to records without a value: "skip" counts them, "deliver" gives records whose message
             is None, "reject" dead-letters them.
         listener: a rebalance listener of your own; it is called after the guard's.
@@ -254,8 +255,13 @@ class Engine(Generic[M]):
 
     @property
     def blocked(self) -> str | None:
-        """Why nothing is delivered at present: the dead-letter topic (or the sink) cannot be written. Else None."""
-        return self._outbox.blocked or (self._sink.blocked if self._sink else None)
+        """Why nothing is delivered at present: a topic cannot be written, or a registry does not answer. Else None."""
+        registry = self._judge.registry
+        return (
+            self._outbox.blocked
+            or (self._sink.blocked if self._sink else None)
+            or (None if registry is None else registry.blocked)
+        )
 
     @property
     def halted(self) -> str | None:
@@ -403,7 +409,14 @@ class Engine(Generic[M]):
                 elif self._must_wait():
                     return
                 continue
-            outcome, own = judge(raw)
+            try:
+                outcome, own = judge(raw)
+            except Later:
+                # The schema registry does not say yet what the record is.
+                ledger.put_back(raw.offset)
+                counts.consumed -= 1
+                buffer.appendleft(raw)
+                return
             if observe is not None and not observe(raw, outcome, own):
                 # The line stops before this record: it is neither delivered nor dead-lettered, but taken again.
                 ledger.put_back(raw.offset)
@@ -527,9 +540,12 @@ class Engine(Generic[M]):
         return self._outbox
 
     def _must_wait(self) -> bool:
-        outbox, sink = self._outbox, self._sink
+        outbox, sink, registry = self._outbox, self._sink, self._judge.registry
         return (
-            outbox.blocked is not None or outbox.full or (sink is not None and (sink.blocked is not None or sink.full))
+            outbox.blocked is not None
+            or outbox.full
+            or (sink is not None and (sink.blocked is not None or sink.full))
+            or (registry is not None and registry.waiting)
         )
 
     def _wait(self) -> None:
@@ -541,6 +557,8 @@ class Engine(Generic[M]):
                 raise error(f"{outbox.blocked}; grant the right to write, then start again: nothing is lost")
             if self._give_up_after is not None and outbox.blocked_for >= self._give_up_after:
                 raise error(f"{outbox.blocked}; gave up after {self._give_up_after:g} s: nothing is lost")
+        if self._judge.registry is not None:
+            self._judge.registry.give_up(self._give_up_after)
         self._outbox_in_need.wait(0.05)
         now = time.monotonic()
         if now - self._last_wait_poll >= 1.0:

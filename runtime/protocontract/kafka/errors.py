@@ -21,3 +21,11 @@ class DeadLetterError(GuardError):
 
 class SinkError(GuardError):
     """The sink cannot be written, and the guard was told not to wait longer. Nothing is lost: it is uncommitted."""
+
+
+class RegistryError(GuardError):
+    """The schema registry does not answer, and the guard was told not to wait longer. Nothing is lost."""
+
+
+class Later(Exception):
+    """Nothing can be said of a record yet. The guard keeps it, and asks again when ``Registry.waiting`` is over."""

@@ -18,12 +18,13 @@ from protocontract.kafka.errors import GuardError
 from protocontract.kafka.guard import Guard
 from protocontract.kafka.judge import Judge
 from protocontract.kafka.outbox import Outbox, Sending
+from protocontract.kafka.registry_frames import VALUE_SCHEMA_ID, Framed, SinkFrame
 from protocontract.violations import Refusal
 
 if TYPE_CHECKING:
     from protocontract.contract import Contract
 
-SinkEncoding = Literal["protobuf", "json"]
+SinkEncoding = Literal["protobuf", "json", "confluent"]
 
 #: Records on their way to the sink at once.
 MAX_PENDING: Final = 10_000
@@ -39,17 +40,20 @@ class Forward:
         producers: ProducerFactory,
         *,
         encoding: SinkEncoding | None = None,
+        frame: SinkFrame | None = None,
         backoff: tuple[float, float] = (0.1, 10.0),
         max_pending: int = MAX_PENDING,
         acknowledge_within: float = 150.0,
     ) -> None:
-        """``encoding``: how values are written to the sink; default as they came.
+        """``encoding``: how values are written to the sink; default as they came. ``frame``: what they all get then,
+        where they are framed.
 
         The guard must deliver tombstones, so that they reach the sink.
         """
         self._guard = guard
         self._topic = topic
         self._encoding: SinkEncoding | None = encoding
+        self._frame = frame
         self._sink = Outbox(
             producers,
             "the sink",
@@ -88,6 +92,7 @@ class Forward:
                 record.message,
                 changed=bool(record.changes),
                 encoding=self._encoding,
+                frame=self._frame,
             )
             outcome: Literal["delivered", "tombstones"] = "delivered" if raw.value is not None else "tombstones"
             sink.send(Sending(letter, record._partition, raw.offset, outcome))
@@ -106,16 +111,41 @@ def sink_letter(
     *,
     changed: bool,
     encoding: SinkEncoding | None = None,
+    frame: SinkFrame | None = None,
 ) -> Letter:
     """A good record as the sink gets it. ``message`` is None for a tombstone; ``encoding`` None is the source's.
 
+    ``frame`` is the one that records get whose encoding is confluent; without it they keep their own.
     Raises GuardError.
     """
     headers = [pair for pair in sendable_headers(raw.headers) if pair[0] != NORMALIZED]
     if message is not None:
         headers.append((NORMALIZED, contract.fingerprint.encode()))
-    timestamp = raw.timestamp if raw.timestamp is not None and raw.timestamp >= 0 else None
-    return Letter(topic, raw.key, _value(judge, raw, message, changed, encoding), headers, timestamp)
+        if frame is not None or encoding == "json":
+            # What the source's header says of the value is not true of the new one.
+            headers = [pair for pair in headers if pair[0] != VALUE_SCHEMA_ID]
+        if frame is not None:
+            if frame.in_header:
+                headers.append((VALUE_SCHEMA_ID, frame.frame))
+            value = _payload(judge, raw, message, changed)
+            return Letter(topic, raw.key, value if frame.in_header else frame.frame + value, headers, _moment(raw))
+    return Letter(topic, raw.key, _value(judge, raw, message, changed, encoding), headers, _moment(raw))
+
+
+def _moment(raw: Fetched) -> int | None:
+    return raw.timestamp if raw.timestamp is not None and raw.timestamp >= 0 else None
+
+
+def _payload(judge: Judge, record: Fetched, message: Message, changed: bool) -> bytes:
+    """The message without a frame, byte for byte where nothing changed."""
+    source = judge.encoding_of(record)
+    if not changed and source != "json" and record.value is not None:
+        if source == "protobuf":
+            return record.value
+        found = judge.for_topic(record.topic).split(record)
+        if isinstance(found, Framed):
+            return found.payload
+    return wire.encode(message, "protobuf")
 
 
 def _value(
@@ -130,8 +160,8 @@ def _value(
         return raw
     if target == "confluent":
         # The frame stays as it came: the schema is the same.
-        frame = wire.parse_frame(raw, wire.message_indexes(message.DESCRIPTOR))
-        if isinstance(frame, Refusal):
-            raise GuardError(f"sink: a framed record that was read cannot be framed again ({frame.rule_id})")
-        return raw[: frame.payload_offset] + wire.encode(message, "protobuf")
+        found = judge.for_topic(record.topic).split(record)
+        if isinstance(found, Refusal):
+            raise GuardError(f"sink: a framed record that was read cannot be framed again ({found.rule_id})")
+        return found.frame + wire.encode(message, "protobuf")
     return wire.encode(message, target)

@@ -14,16 +14,20 @@ from protocontract import wire
 from protocontract.kafka.client import Fetched
 from protocontract.kafka.dead_letter import NORMALIZED, own_violation
 from protocontract.kafka.errors import GuardError
-from protocontract.violations import Violation
+from protocontract.kafka.registry_frames import VALUE_SCHEMA_ID, Framed, Frames, own_frame
+from protocontract.violations import Refusal, Violation
 
 if TYPE_CHECKING:
     from protocontract.contract import Contract, Encoding, Outcome
+    from protocontract.kafka.registry import Registry
 
-#: How records are written: one encoding for all, by each record's headers, or a function of the record.
-EncodingChoice: TypeAlias = "Literal['protobuf', 'confluent', 'json', 'headers'] | Callable[[Fetched], Encoding]"
+#: How records are written: one encoding for all, by each record's headers, a function of the record; or framed, with
+#: a registry that says which schema a frame means.
+EncodingChoice: TypeAlias = (
+    "Literal['protobuf', 'confluent', 'json', 'headers'] | Callable[[Fetched], Encoding] | Registry"
+)
 
 ENCODINGS: Final = ("protobuf", "confluent", "json", "headers")
-_SCHEMA_ID_HEADER: Final = "__value_schema_id"
 _CONTENT_TYPES: Final[Mapping[bytes, Encoding]] = {
     b"application/json": "json",
     b"application/protobuf": "protobuf",
@@ -36,6 +40,10 @@ class Judge:
     """Applies the contracts of a guard's topics to raw records."""
 
     def __init__(self, contracts: Contract[Any] | Mapping[str, Contract[Any]], encoding: EncodingChoice) -> None:
+        #: What frames mean, where the guard was given a registry. (Its module is imported only by who has one.)
+        self.registry: Registry | None = None
+        if hasattr(encoding, "frames") and not callable(encoding) and not isinstance(encoding, str):
+            self.registry, encoding = encoding, "confluent"
         if not callable(encoding) and encoding not in ENCODINGS:
             raise GuardError(f"encoding: expected one of {', '.join(ENCODINGS)} or a function, got {encoding!r}")
         self._encoding = encoding
@@ -74,14 +82,14 @@ class Judge:
     def encoding_of(self, raw: Fetched) -> Encoding:
         """How a record's value is written."""
         if self._fixed is not None:
-            if self._fixed == "confluent" and raw.headers and _header(raw.headers, _SCHEMA_ID_HEADER) is not None:
+            if self._fixed == "confluent" and raw.headers and _header(raw.headers, VALUE_SCHEMA_ID) is not None:
                 # Confluent's header variant: the id and the message indexes stand in the header, the value is bare.
                 return "protobuf"
             return self._fixed
         if callable(self._encoding):
             return self._encoding(raw)
         if raw.headers:
-            if _header(raw.headers, _SCHEMA_ID_HEADER) is not None:
+            if _header(raw.headers, VALUE_SCHEMA_ID) is not None:
                 return "protobuf"
             content_type = _header(raw.headers, "content-type")
             if content_type is not None:
@@ -92,7 +100,10 @@ class Judge:
         """The judge of one topic's records, with all that is the same for them looked up once."""
         found = self._judges.get(topic)
         if found is None:
-            found = TopicJudge(self.contract_of(topic), self._fixed, self.encoding_of)
+            contract = self.contract_of(topic)
+            frames = None if self.registry is None else self.registry.frames(contract)
+            heeds = not callable(self._encoding) and self._encoding in ("confluent", "headers")
+            found = TopicJudge(contract, self._fixed, self.encoding_of, frames, heeds)
             if self._times is not None:
                 found = TimedJudge(found, self._times)
             self._judges[topic] = found
@@ -119,12 +130,29 @@ class Times:
 class TopicJudge:
     """Applies one contract to the records of one topic. Called for every record, so it does only what it must."""
 
-    __slots__ = ("_encoding_of", "_fixed", "_key_of", "_process", "contract", "has_unknown_fields")
+    __slots__ = (
+        "_encoding_of",
+        "_fixed",
+        "_frames",
+        "_heeds_frames",
+        "_key_of",
+        "_process",
+        "contract",
+        "has_unknown_fields",
+    )
 
     def __init__(
-        self, contract: Contract[Any], fixed: Encoding | None, encoding_of: Callable[[Fetched], Encoding]
+        self,
+        contract: Contract[Any],
+        fixed: Encoding | None,
+        encoding_of: Callable[[Fetched], Encoding],
+        frames: Frames | None = None,
+        heeds_frames: bool = False,
     ) -> None:
+        """``heeds_frames``: whether a frame in a header says how the value is written."""
         self.contract = contract
+        self._frames = frames
+        self._heeds_frames = heeds_frames
         self._process = contract.process
         self._fixed: Encoding | None = fixed
         self._encoding_of = encoding_of
@@ -133,9 +161,16 @@ class TopicJudge:
         self.has_unknown_fields = _unknown_fields_check(contract.message_type.DESCRIPTOR)
 
     def __call__(self, raw: Fetched) -> tuple[Outcome[Any], Violation | None]:
-        """The contract's outcome of a record that has a value, and what the guard itself finds against it."""
+        """The contract's outcome of a record that has a value, and what the guard itself finds against it.
+
+        Raises Later where a registry is to be asked first.
+        """
         headers = raw.headers
-        if headers:
+        if self._frames is not None or (
+            headers and self._heeds_frames and _header(headers, VALUE_SCHEMA_ID) is not None
+        ):
+            outcome = self._framed(raw)
+        elif headers:
             outcome = self._process(
                 raw.value, encoding=self._encoding_of(raw), normalized=already_normalized(headers, self.contract)
             )
@@ -148,6 +183,19 @@ class TopicJudge:
             return outcome, _key_mismatch(raw.key, self.contract)
         return outcome, None
 
+    def _framed(self, raw: Fetched) -> Outcome[Any]:
+        """Of a record that a registry tells about, or whose header holds its frame."""
+        found = self.split(raw)
+        if isinstance(found, Refusal):
+            return self.contract._refused(raw.value, found)
+        return self._process(found.payload, normalized=already_normalized(raw.headers or (), self.contract))
+
+    def split(self, raw: Fetched) -> Framed | Refusal:
+        """The value of a framed record taken apart. Raises Later."""
+        if self._frames is not None:
+            return self._frames.split(raw)
+        return own_frame(raw, wire.message_indexes(self.contract.message_type.DESCRIPTOR))
+
 
 class TimedJudge(TopicJudge):
     """The same judge with a stop-watch."""
@@ -155,7 +203,7 @@ class TimedJudge(TopicJudge):
     __slots__ = ("_times",)
 
     def __init__(self, judge: TopicJudge, times: Times) -> None:
-        super().__init__(judge.contract, judge._fixed, judge._encoding_of)
+        super().__init__(judge.contract, judge._fixed, judge._encoding_of, judge._frames, judge._heeds_frames)
         self._times = times
 
     def __call__(self, raw: Fetched) -> tuple[Outcome[Any], Violation | None]:

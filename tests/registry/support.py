@@ -1,0 +1,120 @@
+"""The contract of the registry tests, and a schema registry that is not ours, as a process."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+from collections.abc import Mapping
+from functools import cache
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final, cast
+from urllib.request import Request, urlopen
+
+from protocontract.contract import Contract
+from protocontract_compiler.dynamic import compile as compile_set
+from protocontract_compiler.dynamic import describe
+
+if TYPE_CHECKING:
+    from protocontract.kafka.ports import Fetched
+
+NAME: Final = "acme.pay.v1.Payment"
+NESTED: Final = "acme.pay.v1.Envelope.Body.Line"
+TOPIC: Final = "payments"
+DEAD: Final = "payments.dead"
+MONEY: Final = """
+syntax = "proto3";
+package acme.pay.v1;
+message Money { string currency = 1; int64 units = 2; }
+"""
+PAYMENT: Final = """
+syntax = "proto3";
+package acme.pay.v1;
+import "acme/pay/v1/money.proto";
+import "buf/validate/validate.proto";
+import "protocontract/v1/contract.proto";
+message Envelope {
+  map<string, string> tags = 1;
+  message Body { message Other { string x = 1; } message Line { string text = 1; } }
+}
+message Payment {
+  option (protocontract.v1.contract) = {version: "1.2.0" topic: "payments" dead_letter_topic: "payments.dead"};
+  string id = 1 [(buf.validate.field).required = true];
+  Money amount = 2;
+  string note = 3 [(protocontract.v1.field).text = {trim: true}];
+  enum Kind { KIND_UNSPECIFIED = 0; KIND_CARD = 1; }
+  Kind kind = 4;
+}
+"""
+SOURCES: Final[Mapping[str, str]] = {"acme/pay/v1/money.proto": MONEY, "acme/pay/v1/payment.proto": PAYMENT}
+
+
+@cache
+def contracts() -> Mapping[str, Contract[Any]]:
+    """The contracts of the sources above."""
+    return compile_set(describe(SOURCES))
+
+
+def contract(name: str = NAME) -> Contract[Any]:
+    """One of them."""
+    return contracts()[name]
+
+
+@cache
+def message(source: str, name: str) -> Any:
+    """A message class of a source on its own, without rules."""
+    return compile_set(describe({"one.proto": source}))[name].message_type
+
+
+def record(value: bytes | None, headers: tuple[tuple[str, bytes | None], ...] = (), offset: int = 0) -> Fetched:
+    """A record as a consumer hands it out."""
+    return cast("Fetched", SimpleNamespace(topic=TOPIC, partition=0, offset=offset, value=value, headers=list(headers)))
+
+
+class Server:
+    """The registry as a process: .ci/registry."""
+
+    def __init__(self, program: str, *arguments: str) -> None:
+        self._command = [program, *arguments]
+        self.url = ""
+        self._process: subprocess.Popen[str] | None = None
+        self.start()
+
+    def start(self) -> None:
+        """Start it, on the port that it had before."""
+        command = list(self._command)
+        if self.url:
+            command += ["-port", self.url.rpartition(":")[2]]
+        self._process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self._process.stdout is not None
+        self.url = self._process.stdout.readline().strip()
+
+    def stop(self) -> None:
+        """Kill it. What it held is gone."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.communicate()
+            self._process = None
+
+    def pause(self) -> None:
+        """Let it hang until ``resume``."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """Let it go on."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
+
+    def fail(self, status: int = 0, *, drop: bool = False) -> None:
+        """Answer everything with this status from now on, or cut connections; 0 ends it."""
+        self._send(f"/fault?status={status}&drop={str(drop).lower()}", "POST")
+
+    @property
+    def requests(self) -> int:
+        """Requests so far."""
+        return int(self._send("/requests", "GET"))
+
+    def _send(self, path: str, method: str) -> bytes:
+        with urlopen(Request(self.url + path, method=method), timeout=10) as answer:
+            found: bytes = answer.read()
+            return found
