@@ -100,6 +100,7 @@ class Producer(MemoryProducer):
             log.append(*each)
         for tp, offset in self.offsets.items():
             log._group(self.group).offsets[tp] = offset.offset
+            log._group(self.group).metadata[tp] = offset.metadata
             log.commits.append((self.group, tp, offset.offset))
         self.held, self.offsets = [], {}
         self.coordinator.step("committed")

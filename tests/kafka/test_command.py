@@ -170,7 +170,6 @@ def test_signals_stop_the_guard_and_are_given_back() -> None:
         (("--http", "0"), "expected a port"),
         (("--breaker-ratio", "1.5"), "expected a share"),
         (("--breaker-consecutive", "none"), "expected a number of records"),
-        (("--exactly-once", "--http", "9464", "--halt", "exit"), "--http, --halt: not with --exactly-once"),
     ],
 )
 def test_options_of_halts_that_cannot_work(arguments: tuple[str, ...], said: str, capsys: Any) -> None:

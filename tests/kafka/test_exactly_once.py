@@ -22,7 +22,7 @@ from tests.kafka.conftest import Broker
 from tests.kafka.coordinator import Coordinator
 from tests.kafka.support import CONTRACT, DEAD, GARBAGE, TOPIC, dead_headers, good, new_log
 from tests.kafka.test_broker import KEEPS_ALL, guard_process, wait_until
-from tests.kafka.transactions import stream
+from tests.kafka.transactions import Made, stream
 
 SINK = "payments.clean"
 
@@ -44,7 +44,7 @@ class World:
         transactions = Transactions(self.coordinator.producer, call_timeout=options.pop("call_timeout", 5.0))
         return ExactlyOnce(
             consumer or self.consumer(),
-            CONTRACT,
+            options.pop("contract", CONTRACT),
             transactions,
             **{
                 "sink": SINK,
@@ -370,13 +370,13 @@ def test_the_watchdog_ends_what_does_not_stop() -> None:
 class Flow:
     """Topics with a dirty stream, and processes that guard it exactly once."""
 
-    def __init__(self, broker: Broker, folder: Path, count: int) -> None:
+    def __init__(self, broker: Broker, folder: Path, records: list[Made]) -> None:
         self.broker = broker
-        self.count = count
+        self.count = len(records)
         self.source, self.sink = broker.topic("raw", 4), broker.topic("clean", 4)
         self.dead = broker.topic("dead", 1, **KEEPS_ALL)
         self.group = f"g-{self.source}"
-        self.records = stream(count, seed=11)
+        self.records = records
         producer = broker.producer(linger_ms=5)
         for number, made in enumerate(self.records):
             producer.send(self.source, made.value, key=made.key, headers=[("n", b"%d" % number)])
@@ -389,6 +389,9 @@ class Flow:
         self.processes: list[subprocess.Popen[str]] = []
 
     def start(self, *more: str) -> subprocess.Popen[str]:
+        return self.begin("--exit-at-end", *more)
+
+    def begin(self, *more: str) -> subprocess.Popen[str]:
         process = guard_process(
             self.broker,
             self.source,
@@ -397,7 +400,6 @@ class Flow:
             "--exactly-once",
             "--group",
             self.group,
-            "--exit-at-end",
             "--client-config",
             str(self.config),
             "--format",
@@ -454,7 +456,7 @@ class Flow:
 
 @pytest.fixture
 def flow(broker: Broker, tmp_path: Path) -> Iterator[Flow]:
-    made = Flow(broker, tmp_path, 6_000)
+    made = Flow(broker, tmp_path, stream(6_000, seed=11))
     yield made
     made.close()
 
@@ -533,7 +535,7 @@ def test_sigterm_ends_it_within_the_grace_period(flow: Flow) -> None:
 @pytest.mark.kafka
 def test_what_it_costs(broker: Broker, tmp_path: Path, record_property: Callable[[str, object], None]) -> None:
     """In one run: seconds for the same records, the start of the process taken off."""
-    flow = Flow(broker, tmp_path, 6_000)
+    flow = Flow(broker, tmp_path, stream(6_000, seed=11))
     empty = broker.topic("raw", 4)
     seconds: dict[str, float] = {}
     for name, source, more in (

@@ -60,20 +60,6 @@ def guard_command(argv: list[str]) -> int:
         raise UsageError("source, sink and dead letters must be three topics")
     if options.transactional_id_prefix is not None and not options.exactly_once:
         raise UsageError("--transactional-id-prefix names transactions; add --exactly-once")
-    only_at_least_once = [
-        name
-        for name, given in (
-            ("--http", options.http is not None),
-            ("--halt", options.halt != "pause"),
-            ("--breaker-ratio", options.breaker_ratio is not None),
-            ("--breaker-consecutive", options.breaker_consecutive is not None),
-        )
-        if given
-    ]
-    if options.exactly_once and only_at_least_once:
-        raise UsageError(
-            f"{', '.join(only_at_least_once)}: not with --exactly-once, which neither judges levels nor has a breaker"
-        )
     for topic in (options.source, options.sink, dead):
         if not TOPIC_NAME.fullmatch(topic):
             raise UsageError(f"`{topic}` is no name of a topic; expected letters, digits, `.`, `_` and `-`")
@@ -95,7 +81,18 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
     work = (_exactly_once if options.exactly_once else _at_least_once)(options, contract, dead, for_consumer, config)
     guard = work.guard
     progress = Progress(guard, f"{options.source} -> {options.sink}", sys.stderr)
-    work.tick(progress.tick)
+    health = _health(options, work)
+
+    def step() -> None:
+        progress.tick()
+        if health is not None:
+            health.beat()
+        if options.halt == "exit" and not guard.stopping:
+            options.halted = guard.halted
+            if options.halted:
+                guard.stop()
+
+    work.tick(step)
     interrupted = False
     with _signals(guard) as received:
         try:
@@ -113,7 +110,11 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
             options.running = True
             work.run()
         finally:
-            work.close()
+            try:
+                work.close()
+            finally:
+                if health is not None:
+                    health.close()
             if options.running:
                 progress.finish()
         interrupted = signal.SIGINT in received
@@ -145,7 +146,7 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
 class _Work(NamedTuple):
     """A guard of either kind, and how it is driven."""
 
-    guard: Counting
+    guard: Guard[Any] | ExactlyOnce
     tick: Callable[[Callable[[], object]], None]
     start: Callable[[], object]
     run: Callable[[], object]
@@ -178,11 +179,6 @@ def _at_least_once(
     except GuardError:
         consumer.close(autocommit=False)
         raise
-    try:
-        health = None if options.http is None else Health(guard, options.http)
-    except OSError as error:
-        guard.close()
-        raise GuardError(f"--http: port {options.http} cannot be used ({error.strerror})") from None
     forward = Forward(
         guard,
         options.sink,
@@ -192,24 +188,11 @@ def _at_least_once(
     )
 
     def tick(function: Callable[[], object]) -> None:
-        def step() -> None:
-            function()
-            if health is not None:
-                health.beat()
-            if options.halt == "exit" and not guard.stopping:
-                options.halted = guard.halted
-                if options.halted:
-                    guard.stop()
-
-        guard._tick = step
+        guard._tick = function
 
     def close() -> None:
-        try:
-            guard.close()
-            forward.close(options.grace)
-        finally:
-            if health is not None:
-                health.close()
+        guard.close()
+        forward.close(options.grace)
 
     return _Work(guard, tick, forward.start, forward.run, close)
 
@@ -221,11 +204,6 @@ def _exactly_once(
     for_consumer: dict[str, Any],
     config: dict[str, Any],
 ) -> _Work:
-    if contract.on_breach == "HALT":
-        raise GuardError(
-            "--exactly-once: service levels are not judged there, and the contract halts on a breach; "
-            "guard it at least once"
-        )
     transactional_id = ".".join(
         (options.transactional_id_prefix or "protocontract", _group(options), options.instance or uuid.uuid4().hex)
     )
@@ -241,6 +219,7 @@ def _exactly_once(
             Transactions(producers),
             sink=options.sink,
             dead_letter_topic=dead,
+            dead_letter_form=_form(options),
             encoding=options.encoding,
             sink_encoding=options.sink_encoding,
             too_large=options.too_large,
@@ -248,6 +227,7 @@ def _exactly_once(
             grace=options.grace,
             stop_at_end=options.exit_at_end,
             sole=options.instance is not None,
+            breaker=_breaker(options),
         )
     except GuardError:
         consumer.close(autocommit=False)
@@ -268,6 +248,16 @@ def _exactly_once(
             watchdog.stop()
 
     return _Work(guard, tick, start, guard.run, close)
+
+
+def _health(options: argparse.Namespace, work: _Work) -> Health | None:
+    if options.http is None:
+        return None
+    try:
+        return Health(work.guard, options.http)
+    except OSError as error:
+        work.close()
+        raise GuardError(f"--http: port {options.http} cannot be used ({error.strerror})") from None
 
 
 def _breaker(options: argparse.Namespace) -> dict[str, Any] | None:

@@ -7,19 +7,24 @@ A transaction ends before the next poll, and it is committed for the member that
 ``group_metadata()`` is taken directly after that poll. The live value would do harm. After this member has left the
 group it is (-1, ""), which a broker accepts without asking whose the partitions are. What a transaction could not
 commit is read again from the group's committed offsets, after the next producer's first request has ended it.
+
+A halt stops the transaction before the record that caused it. Its reason is metadata of the offsets in that very
+transaction, so a committed transaction never holds anything beyond a halt. One that is aborted leaves the halt in
+memory: the next transaction writes it, beside the offset that is committed then.
 """
 
 from __future__ import annotations
 
 import logging
 import time
-from collections import Counter, deque
-from collections.abc import Collection, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from protocontract.kafka import client
-from protocontract.kafka.client import Consumer, Fetched, Membership, TopicPartition
+from protocontract.kafka.client import Consumer, Fetched, TopicPartition
+from protocontract.kafka.committed_source import CommittedSource
 from protocontract.kafka.consumer_checks import check_config
 from protocontract.kafka.dead_letter import (
     Letter,
@@ -32,15 +37,18 @@ from protocontract.kafka.dead_letter import (
     rule_label,
     truncated,
 )
-from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError, SourceError
+from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
 from protocontract.kafka.forward import SinkEncoding, sink_letter
+from protocontract.kafka.halting import Breach, Breaker, Counted, Halting
 from protocontract.kafka.judge import EncodingChoice, Judge, TopicJudge
+from protocontract.kafka.letter_form import DeadLetterForm
 from protocontract.kafka.outbox import TRUNCATED_SIZES, TooLarge
 from protocontract.kafka.stats import GuardStats, PartitionStats
 from protocontract.kafka.transaction import Disturbed, TransactionFailed, Transactions
 
 if TYPE_CHECKING:
-    from protocontract.contract import Contract
+    from protocontract.contract import Contract, Outcome
+    from protocontract.levels import Verdict
     from protocontract.violations import Violation
 
 log: Final = logging.getLogger("protocontract.kafka")
@@ -50,10 +58,6 @@ log: Final = logging.getLogger("protocontract.kafka")
 MAX_RECORDS: Final = 10_000
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_SECONDS: Final = 1.0
-#: How long one poll waits for records: the longest time that ``stop`` goes unnoticed.
-POLL_MS: Final = 500
-#: A rejoin needs a poll of at least this long.
-KEEP_ALIVE_MS: Final = 100
 #: Failures in a row after which missing rights are an error: waiting does not grant them.
 FORBIDDEN_ATTEMPTS: Final = 5
 
@@ -63,8 +67,8 @@ class _Work:
     """What one transaction holds, and what is counted once it is committed."""
 
     stats: GuardStats = field(default_factory=GuardStats)
-    #: Next offset and leader epoch of each partition.
-    offsets: dict[TopicPartition, tuple[int, int]] = field(default_factory=dict)
+    #: Next offset, leader epoch and metadata of each partition.
+    marks: dict[TopicPartition, tuple[int, int, str]] = field(default_factory=dict)
     records: int = 0
     bytes: int = 0
     #: The record in hand: whose letter it was, if the transaction fails with it alone.
@@ -82,6 +86,7 @@ class ExactlyOnce:
         *,
         sink: str,
         dead_letter_topic: str,
+        dead_letter_form: DeadLetterForm | None = None,
         encoding: EncodingChoice = "protobuf",
         sink_encoding: SinkEncoding | None = None,
         too_large: TooLarge = "block",
@@ -91,6 +96,9 @@ class ExactlyOnce:
         stop_at_end: bool = False,
         sole: bool = False,
         max_records: int = MAX_RECORDS,
+        breaker: Breaker | Mapping[str, Any] | None = None,
+        on_breach: Callable[[Breach], object] | None = None,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         """Check the set-up; nothing is sent or read before ``start``.
 
@@ -122,17 +130,14 @@ class ExactlyOnce:
         self.stats = GuardStats()
         #: Called now and then.
         self.tick: Any = None
-        self._provenance = Provenance(str(config["group_id"]), str(config.get("client_id") or ""))
+        self._provenance = Provenance(
+            str(config["group_id"]), str(config.get("client_id") or ""), dead_letter_form or DeadLetterForm()
+        )
         self._group = group_header(str(config["group_id"]))
-        self._buffers: dict[TopicPartition, deque[Fetched]] = {}
-        self._positions: dict[TopicPartition, int] = {}
-        self._committed: dict[TopicPartition, int] = {}
-        #: The member as the poll left it that filled the buffers.
-        self._member: Membership | None = None
-        self._disturbed = False
-        self._restart = True
-        self._ends: dict[TopicPartition, int] = {}
-        self._others_checked = 0.0
+        self._source = CommittedSource(self._consumer, self.stats)
+        self._halting = Halting(
+            self._judge.contracts, self._judge.contract_of, clock, breaker=breaker, on_breach=on_breach
+        )
         self._limit = max_records
         #: How often a dead letter was cut because its topic refused it, by position.
         self._cuts: Counter[tuple[TopicPartition, int]] = Counter()
@@ -141,15 +146,12 @@ class ExactlyOnce:
         self._failures = 0
         self._pause = backoff[0]
         self._retry_at = 0.0
-        interval = config.get("max_poll_interval_ms") or 300_000
-        self._keep_alive_after = min(interval / 3000, 10.0)
-        self._last_poll = 0.0
         self._started = False
         self._stopping = False
         self._closed = False
 
     @staticmethod
-    def _check_consumer(config: dict[str, Any]) -> None:
+    def _check_consumer(config: Mapping[str, Any]) -> None:
         check_config(config)
         if config.get("isolation_level") != "read_committed":
             raise GuardError(
@@ -170,17 +172,33 @@ class ExactlyOnce:
         return 0
 
     @property
+    def halted(self) -> str | None:
+        """Which partitions are halted by a level or a breaker, and why. None while the line runs."""
+        return self._halting.halted
+
+    @property
+    def levels(self) -> Mapping[str, tuple[Verdict, ...]]:
+        """What became of each promised level so far, by the contract's full name. On the guard's thread only."""
+        return self._halting.levels()
+
+    def resume_levels(self, reason: str = "") -> None:
+        """Go on after a halt; levels are judged anew. May be called from another thread. The reason goes to the log."""
+        self._halting.resume(reason)
+
+    @property
+    def assignment(self) -> set[TopicPartition]:
+        """The partitions of this member."""
+        return set(self._source.partitions)
+
+    @property
     def lag(self) -> int | None:
         """Records of this member's partitions that are not committed; None before the first fetch."""
-        total: int | None = None
-        for tp, committed in list(self._committed.items()):
-            try:
-                high = self._consumer.highwater(tp)
-            except client.errors.KafkaError:
-                continue
-            if high is not None:
-                total = (total or 0) + max(0, high - committed)
-        return total
+        return self._source.lag()
+
+    @property
+    def open_transaction_age(self) -> float:
+        """Seconds since the open transaction began; 0 where none is open. Readers of committed records wait for it."""
+        return self._transactions.age
 
     @property
     def stopping(self) -> bool:
@@ -216,32 +234,48 @@ class ExactlyOnce:
                 ) from None
             if not found:
                 raise GuardError(f"{name}: topic {topic} does not exist; create it")
-        if self._stop_at_end:
-            self._find_ends()
-        self._consumer.subscribe(sorted(self._consumer.subscription() or ()), listener=_listener(self))
+        self._source.start(to_end=self._stop_at_end)
+        self._halting.start(self._source)
         self._started = True
 
     def run(self) -> None:
         """Work until stopped (or until the end, if it stops there). Raises GuardError."""
         self.start()
+        source = self._source
         while not self._stopping:
             if self.tick is not None:
                 self.tick()
+            self._halting.look()
             if not self._transactions.ready and not self._prepared():
-                self._poll(hold=True)
+                source.poll(hold=True)
                 continue
-            now = time.monotonic()
-            if now < self._retry_at:
-                self._poll(hold=True)
+            if time.monotonic() < self._retry_at:
+                source.poll(hold=True)
                 continue
-            if not any(self._buffers.values()):
-                if self._stop_at_end and self._at_end():
+            if not any(source.ready()):
+                if self._stop_at_end and not source.unsaved and source.at_end():
                     return
-                self._poll()
-            elif now - self._last_poll >= self._keep_alive_after:
-                self._poll(hold=True)
-            if any(self._buffers.values()) or self._behind():
+                source.poll()
+            elif source.keep_alive_due:
+                source.poll(hold=True)
+            if any(source.ready()) or source.behind:
                 self._transact()
+            elif self._blocked is not None and source.member is not None:
+                # What could not be committed was committed all the same, or is another member's now.
+                self._works_again()
+        self._save_halts()
+
+    def _save_halts(self) -> None:
+        """Write halts that no transaction has written yet: the next owner would have to find out by itself."""
+        source = self._source
+        until = time.monotonic() + self._grace / 2
+        while source.unsaved and time.monotonic() < until:
+            if not self._transactions.ready and not self._prepared():
+                source.poll(hold=True)
+                continue
+            source.poll()
+            if source.behind:
+                self._transact(take=False)
 
     def close(self) -> None:
         """Abort what is open, leave the group."""
@@ -252,202 +286,101 @@ class ExactlyOnce:
         try:
             self._transactions.close(self._grace)
         finally:
-            self._consumer.close(autocommit=False, timeout_ms=max(1, int(self._grace * 1000)))
-
-    # -- reading
-
-    def _poll(self, *, hold: bool = False) -> None:
-        """Fetch, or (with ``hold``) only stay a member. Leaves ``_member``, the buffers and the positions in step."""
-        consumer = self._consumer
-        hold = hold or self._restart
-        if hold:
-            running = consumer.assignment() - consumer.paused()
-            if running:
-                consumer.pause(*running)
-        elif paused := consumer.paused():
-            consumer.resume(*paused)
-        wait = KEEP_ALIVE_MS if hold else POLL_MS
-        try:
-            fetched = consumer.poll(timeout_ms=wait, max_records=client.UNBOUNDED)
-        except Exception as error:
-            # Whatever it is, it came out of the client's internals; see _poll_failed for what may go on.
-            self._poll_failed(error)
-            return
-        finally:
-            self._last_poll = time.monotonic()
-        member = consumer.group_metadata()
-        if self._disturbed or (hold and self._member is not None and not _same(member, self._member)):
-            self._forget()
-        self._disturbed = False
-        if self._restart:
-            # What this poll brought is read again: it may lie above records that nobody has committed.
-            self._member = None
-            if member.generation_id >= 0 and consumer.assignment():
-                self._begin_at_committed()
-            return
-        if hold and not fetched:
-            return
-        self._member = member
-        for tp, records in fetched.items():
-            self._buffers.setdefault(tp, deque()).extend(records)
-        for tp in consumer.assignment():
-            position = self._position(tp)
-            if position is not None:
-                self._positions[tp] = position
-
-    def _poll_failed(self, error: Exception) -> None:
-        self.stats.poll_errors += 1
-        self._forget()
-        kind = type(error).__name__
-        if client.is_retriable(error):
-            log.warning("poll failed (%s); trying again", kind)
-            time.sleep(0.1)
-            return
-        what = "the source cannot be read further"
-        if client.is_gap(error):
-            what = "records are missing from the source"
-        elif client.is_forbidden(error):
-            what = "rights are missing on the source or its group"
-        # The client's text may quote a record; its class does not.
-        raise SourceError(f"{what} ({kind}); nothing is committed that was not written") from (
-            error if client.is_client_error(error) else None
-        )
-
-    def _begin_at_committed(self) -> None:
-        """Set every partition to what the group has committed. What another member's transaction has not decided yet
-        is waited for: that is what ``read_committed`` asks the broker for."""
-        consumer = self._consumer
-        for tp in sorted(consumer.assignment()):
-            try:
-                committed = consumer.committed(tp, timeout_ms=5_000)
-                if committed is not None:
-                    consumer.seek(tp, committed)
-                elif consumer.config.get("auto_offset_reset") == "none":
-                    raise SourceError(f"{tp.topic}:{tp.partition} has no committed offset; begin with --from earliest")
-                else:
-                    consumer.seek_to_beginning(tp)
-            except client.errors.KafkaError as error:
-                if client.is_forbidden(error):
-                    self._poll_failed(error)
-                log.info("no committed offset for %s:%d yet (%s)", tp.topic, tp.partition, type(error).__name__)
-                return
-            self._committed[tp] = committed or 0
-        self._restart = False
-
-    def _forget(self) -> None:
-        """Drop what was read: the next poll begins at the committed offsets."""
-        self._restart = True
-        self._member = None
-        self._buffers.clear()
-        self._positions.clear()
-        self._committed.clear()
-
-    def _position(self, tp: TopicPartition) -> int | None:
-        try:
-            return self._consumer.position(tp, timeout_ms=100)
-        except (client.errors.KafkaError, KeyError):
-            # Not ours any more, or no position yet: it is looked up again after the next poll.
-            return None
-
-    def _behind(self) -> bool:
-        """Whether a position is above what is committed without a record between: transaction markers, gaps."""
-        return any(position > self._committed.get(tp, position) for tp, position in self._positions.items())
-
-    # -- rebalances, called by the client while it polls or closes
-
-    def changed_hands(self, *, lost: bool) -> None:
-        """Partitions were revoked, lost or assigned: what is read or open now is not to be committed."""
-        self._disturbed = True
-        if lost:
-            self.stats.losses += 1
-
-    def _check(self, member: Membership) -> None:
-        if self._disturbed or not _same(self._consumer.group_metadata(), member):
-            raise Disturbed
+            self._source.close(self._grace)
 
     # -- one transaction
 
-    def _transact(self) -> None:
-        member = self._member
+    def _transact(self, *, take: bool = True) -> None:
+        source = self._source
+        member = source.member
         if member is None or member.generation_id < 0:
             # The broker would take its offsets unfenced: whoever has the partitions now writes the records again.
             log.warning("this member is not in its group; what it read is dropped")
             self.stats.losses += 1
-            self._forget()
+            source.forget()
             return
+
+        def check() -> None:
+            if not source.still(member):
+                raise Disturbed
+
         work = _Work()
+        counted = self._halting.remember()
         try:
             self._transactions.begin()
-            self._fill(work)
-            self._transactions.commit(work.offsets, member, lambda: self._check(member))
+            if take:
+                self._fill(work)
+            work.marks = source.marks()
+            self._transactions.commit(work.marks, member, check)
         except Disturbed:
             log.warning("the partitions changed hands; %d records are read again by whoever has them", work.records)
-            self._forget()
+            self._aborted(counted)
         except TransactionFailed as failure:
-            self._forget()
+            self._aborted(counted)
             self._failed(failure, work)
         except BaseException:
             self._transactions.abort()
-            self._forget()
+            source.forget()
             raise
         else:
             self._succeeded(work)
 
     def _fill(self, work: _Work) -> None:
+        """Take records until a bound of the transaction, the end of the buffers, or a halt."""
         until = time.monotonic() + MAX_SECONDS
-        for tp, buffer in self._buffers.items():
-            judge, counts = self._judge.for_topic(tp.topic), work.stats.of(tp)
-            epoch = -1
-            while buffer:
+        for share in self._source.ready():
+            judge, counts = self._judge.for_topic(share.tp.topic), work.stats.of(share.tp)
+            observe = self._halting.observer(share)
+            while share.buffer:
                 if (
                     work.records >= self._limit
                     or work.bytes >= MAX_BYTES
-                    or self._disturbed
+                    or self._source.disturbed
                     or time.monotonic() >= until
                 ):
                     return
-                raw = work.last = buffer.popleft()
+                raw = share.buffer[0]
+                outcome, own = (None, None) if self._passes_unjudged(raw) else judge(raw)
+                if outcome is not None and observe is not None and not observe(raw, outcome, own):
+                    # The line stops before this record: it is taken by whoever ends the halt.
+                    break
+                work.last = share.take()
                 work.records += 1
                 counts.consumed += 1
-                epoch = -1 if raw.leader_epoch is None else raw.leader_epoch
-                letter = self._decide(raw, judge, work.stats, counts, tp)
+                letter = self._letter_of(raw, outcome, own, judge, work.stats, counts)
                 if letter is not None:
                     work.bytes += letter.size
                     self._transactions.send(letter)
-                work.offsets[tp] = (raw.offset + 1, epoch)
-            position = self._positions.get(tp)
-            if position is not None and tp in work.offsets:
-                work.offsets[tp] = (max(position, work.offsets[tp][0]), epoch)
-        for tp, position in self._positions.items():
-            if tp not in work.offsets and not self._buffers.get(tp) and position > self._committed.get(tp, position):
-                work.offsets[tp] = (position, -1)
 
-    def _decide(
-        self, raw: Fetched, judge: TopicJudge, stats: GuardStats, counts: PartitionStats, tp: TopicPartition
+    def _passes_unjudged(self, raw: Fetched) -> bool:
+        return raw.value is None or bool(raw.headers and for_another_group(raw.headers, self._group))
+
+    def _letter_of(
+        self,
+        raw: Fetched,
+        outcome: Outcome[Any] | None,
+        own: Violation | None,
+        judge: TopicJudge,
+        stats: GuardStats,
+        counts: PartitionStats,
     ) -> Letter | None:
-        """Where a record goes; None where it is another group's."""
+        """What is written for a record, given what its contract says; None where it is another group's."""
         contract = self._contract
-        if raw.headers and for_another_group(raw.headers, self._group):
-            counts.skipped += 1
-            return None
-        if raw.value is None:
+        if outcome is None:
+            if raw.headers and for_another_group(raw.headers, self._group):
+                counts.skipped += 1
+                return None
             if raw.key is None:
-                return self._dead_letter(
-                    raw,
-                    stats,
-                    counts,
-                    tp,
-                    (own_violation(contract, "wire.null", "neither key nor value; expected a message"),),
-                )
+                nothing = own_violation(contract, "wire.null", "neither key nor value; expected a message")
+                return self._dead_letter(raw, stats, counts, (nothing,))
             counts.tombstones += 1
             return sink_letter(self._sink, self._judge, raw, contract, None, changed=False)
-        outcome, own = judge(raw)
-        counts.judged += 1
         message = outcome.message
         if message is None or own is not None:
+            counts.broken += 1
             stats.unknown_fields += outcome.unknown_fields
             return self._dead_letter(
-                raw, stats, counts, tp, outcome.violations if own is None else (*outcome.violations, own)
+                raw, stats, counts, outcome.violations if own is None else (*outcome.violations, own)
             )
         counts.valid += 1
         counts.delivered += 1
@@ -464,7 +397,6 @@ class ExactlyOnce:
         raw: Fetched,
         stats: GuardStats,
         counts: PartitionStats,
-        tp: TopicPartition,
         violations: Sequence[Violation],
     ) -> Letter:
         stats.by_rule.update({rule_label(violation) for violation in violations})
@@ -473,30 +405,39 @@ class ExactlyOnce:
         )
         counts.dead_lettered += 1
         letter = dead_letter(raw, self._dead, self._contract, violations, self._provenance, now=time.time())
-        for size in TRUNCATED_SIZES[: self._cuts[tp, raw.offset]]:
+        for size in TRUNCATED_SIZES[: self._cuts[TopicPartition(raw.topic, raw.partition), raw.offset]]:
             letter = truncated(letter, size)
         return letter
 
+    def _aborted(self, counted: Counted) -> None:
+        """The records come again: they count when they are committed."""
+        self.stats.transactions_aborted += 1
+        self._source.forget()
+        self._halting.recall(counted)
+
     def _succeeded(self, work: _Work) -> None:
         work.stats.truncated = sum(
-            1 for (tp, offset), cuts in self._cuts.items() if cuts and offset < work.offsets.get(tp, (0, 0))[0]
+            1 for (tp, offset), cuts in self._cuts.items() if cuts and offset < work.marks.get(tp, (0, 0, ""))[0]
         )
+        work.stats.transactions = 1
         _add(self.stats, work.stats)
-        for tp, (offset, _) in work.offsets.items():
-            self._committed[tp] = offset
+        self._source.committed(work.marks)
         if self._cuts:
             self._cuts = Counter(
-                {place: cuts for place, cuts in self._cuts.items() if place[1] >= self._committed.get(place[0], 0)}
+                {place: cuts for place, cuts in self._cuts.items() if place[1] >= work.marks.get(place[0], (0,))[0]}
             )
+        self._works_again()
+        self._limit = min(self._limit * 2, self._max_records)
+
+    # -- trouble
+
+    def _works_again(self) -> None:
         if self._blocked is not None:
             log.warning("transactions are committed again")
         self._blocked = None
         self._failing_since = None
         self._failures = 0
         self._pause = self._backoff[0]
-        self._limit = min(self._limit * 2, self._max_records)
-
-    # -- trouble
 
     def _prepared(self) -> bool:
         """A new producer, once the pause is over: it ends what the last one left open."""
@@ -504,7 +445,7 @@ class ExactlyOnce:
             return False
         if self._sole:
             # Whoever has taken over the name must not be fenced: the group tells, as an error of the poll.
-            self._poll(hold=True)
+            self._source.poll(hold=True)
             if self._consumer.group_metadata().generation_id < 0:
                 return False
         try:
@@ -513,7 +454,7 @@ class ExactlyOnce:
             self._trouble(f"no transaction can be prepared ({type(failure.error).__name__})", failure.error, SinkError)
             return False
         # Offsets that were looked up before may be those of before a transaction that was still on its way.
-        self._forget()
+        self._source.forget()
         return True
 
     def _failed(self, failure: TransactionFailed, work: _Work) -> None:
@@ -562,37 +503,6 @@ class ExactlyOnce:
         self._retry_at = now + self._pause
         self._pause = min(self._pause * 2, self._backoff[1])
 
-    # -- the end that was
-
-    def _find_ends(self) -> None:
-        consumer = self._consumer
-        tps = [
-            TopicPartition(topic, number)
-            for topic in consumer.subscription() or ()
-            for number in consumer.partitions_for_topic(topic)
-        ]
-        starts = consumer.beginning_offsets(tps)
-        self._ends = {tp: end for tp, end in consumer.end_offsets(tps).items() if end > starts.get(tp, 0)}
-
-    def _at_end(self) -> bool:
-        """Whether everything below the ends noted at the start is committed, by this member or by others."""
-        others = [(tp, end) for tp, end in self._ends.items() if self._committed.get(tp, 0) < end]
-        now = time.monotonic()
-        if not others:
-            return True
-        assigned = self._consumer.assignment()
-        if any(tp in assigned for tp, _ in others) or now - self._others_checked < 1.0:
-            return False
-        self._others_checked = now
-        try:
-            return all((self._consumer.committed(tp, timeout_ms=5_000) or 0) >= end for tp, end in others)
-        except client.errors.KafkaError:
-            return False
-
-
-def _same(one: Membership, other: Membership) -> bool:
-    return one.generation_id == other.generation_id and one.member_id == other.member_id
-
 
 def _add(total: GuardStats | PartitionStats, more: Any) -> None:
     """Add the counts of one transaction to those of the process."""
@@ -605,19 +515,3 @@ def _add(total: GuardStats | PartitionStats, more: Any) -> None:
         elif isinstance(total, GuardStats) and each.name == "partitions":
             for tp, counts in other.items():
                 _add(total.of(tp), counts)
-
-
-def _listener(work: ExactlyOnce) -> Any:
-    class Listener(client.RebalanceListener):  # type: ignore[misc]  # an untyped base class
-        """Tells of every change of hands. It makes no blocking call: the client waits for it."""
-
-        def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
-            work.changed_hands(lost=False)
-
-        def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
-            work.changed_hands(lost=True)
-
-        def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
-            work.changed_hands(lost=False)
-
-    return Listener()

@@ -142,11 +142,18 @@ def clear_halts(where: Cluster, topic: str, group: str) -> int:
                 consumer.commit(halted, timeout_ms=10_000)
             return len(halted)
         except client.errors.CommitFailedError:
-            raise GuardError(f"{group} has running members, and only they may write; use --http of each") from None
+            raise GuardError(_members(group)) from None
         except client.errors.KafkaError as error:
             if isinstance(error, client.errors.UnknownMemberIdError | client.errors.IllegalGenerationError):
-                raise GuardError(f"{group} has running members, and only they may write; use --http of each") from None
+                raise GuardError(_members(group)) from None
             raise GuardError(f"{topic} cannot be resumed ({type(error).__name__})") from None
+
+
+def _members(group: str) -> str:
+    return (
+        f"{group} has running members, and only they may write; use --http of each "
+        "(one with --instance that was stopped is a member until its session times out)"
+    )
 
 
 def _partitions(consumer: Any, topic: str) -> list[client.TopicPartition]:

@@ -15,14 +15,15 @@ import json
 import logging
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, TypedDict
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypedDict
 
 from protocontract.kafka.client import Fetched, TopicPartition
+from protocontract.kafka.delays import Delays
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.record import timestamp_type
-from protocontract.kafka.source import Partition, Source
 from protocontract.levels import LiveLevels, Verdict, duration_text, outcome_seconds, share_text
 
 if TYPE_CHECKING:
@@ -71,6 +72,24 @@ class Breaker(TypedDict, total=False):
     consecutive: int
 
 
+class Haltable(Protocol):
+    """One partition of this member. ``halt`` is why its line is stopped, as it is written; "": it runs."""
+
+    halt: str | None
+
+    @property
+    def tp(self) -> TopicPartition: ...
+
+
+class Line(Protocol):
+    """What reads the partitions, and writes their halts beside the committed offsets."""
+
+    @property
+    def partitions(self) -> Mapping[TopicPartition, Haltable]: ...
+    def commit(self) -> object: ...
+    def commit_now(self, timeout: float) -> object: ...
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # What is written beside the committed offset
 
@@ -94,7 +113,7 @@ def halted_by(metadata: str) -> str:
     return f"{found.get('reason') or 'no reason given'} (since {found.get('at', 'an unknown time')})"
 
 
-def _kept_halt(metadata: str) -> str:
+def kept_halt(metadata: str) -> str:
     """The metadata if it tells of a halt, else ""."""
     return metadata if halted_by(metadata) else ""
 
@@ -110,10 +129,12 @@ class _Watch:
         self.halts: Final = contract.on_breach == "HALT"
         #: Whose clock latency is measured from: the contract's field, or what Kafka calls the record's timestamp.
         self.measured_from = contract.event_time
-        #: Of the last record, in seconds, where a latency is promised: from its event time to its timestamp, and from
+        #: Of the last record, in seconds: from its event time (where the contract names one) to its timestamp, and from
         #: there until it was judged. A punctual producer is not to blame for a consumer that stood still.
         self.producer_delay: float | None = None
         self.consumer_delay: float | None = None
+        #: What whole-stream figures are made from. It goes on over halts.
+        self.delays: Final = Delays(level.latency)
         self.missed: set[str] = set()
         self.verdicts: tuple[Verdict, ...] = ()
         self.live: LiveLevels
@@ -140,22 +161,28 @@ class _Watch:
             self.running = True
             self.restart()
 
+    def remember(self) -> tuple[LiveLevels, int]:
+        """What was counted so far, for ``recall``."""
+        return copy(self.live), self._count
+
+    def recall(self, counted: tuple[LiveLevels, int]) -> None:
+        """Take back what was counted since. What was told stays told."""
+        self.live, self._count = counted
+
     def record(self, raw: Fetched, outcome: Outcome[Any], ok: bool) -> bool:
         """Count a record. True where it can have turned a level, so that somebody should look at once."""
         now = self._clock()
-        moment = None
-        if self._latency is not None:
-            if self._has_event_time:
-                moment = outcome_seconds(outcome)
-            stamp = raw.timestamp
-            if stamp is not None and stamp >= 0:
-                if not self._has_event_time:
-                    moment = stamp / 1000
-                    self.measured_from = timestamp_type(raw)
-                elif moment is not None:
-                    self.producer_delay = stamp / 1000 - moment
-                self.consumer_delay = now - stamp / 1000
+        moment = outcome_seconds(outcome) if self._has_event_time else None
+        stamp = raw.timestamp
+        if stamp is not None and stamp >= 0:
+            if not self._has_event_time:
+                moment = stamp / 1000
+                self.measured_from = timestamp_type(raw)
+            elif moment is not None:
+                self.producer_delay = stamp / 1000 - moment
+            self.consumer_delay = now - stamp / 1000
         self.live.record(now, ok, moment)
+        self.delays.record(now, moment, self.measured_from)
         self._count += 1
         if self._count == self.live.minimum_records:
             return True
@@ -195,17 +222,29 @@ class _Breaker:
             return f"breaker: {self._bad:,} of the last {len(last):,} records are bad"
         return ""
 
+    def __copy__(self) -> _Breaker:
+        twin = _Breaker.__new__(_Breaker)
+        twin.__dict__.update(self.__dict__, _last=self._last.copy())
+        return twin
+
+
+class Counted(NamedTuple):
+    """What levels and breakers had counted when a transaction began."""
+
+    watches: dict[str, tuple[LiveLevels, int]]
+    breakers: dict[TopicPartition, tuple[Observer, _Breaker]]
+
 
 class Observer:
     """Counts the records of one partition as they are judged."""
 
-    __slots__ = ("_breaker", "_halting", "_watch", "partition")
+    __slots__ = ("_halting", "_watch", "breaker", "partition")
 
-    def __init__(self, halting: Halting, partition: Partition, watch: _Watch | None, breaker: _Breaker | None) -> None:
+    def __init__(self, halting: Halting, partition: Haltable, watch: _Watch | None, breaker: _Breaker | None) -> None:
         self.partition = partition
         self._halting = halting
         self._watch = watch
-        self._breaker = breaker
+        self.breaker = breaker
 
     def __call__(self, raw: Fetched, outcome: Outcome[Any], own: Violation | None) -> bool:
         """Whether the record may go on. If not, the line stops before it."""
@@ -213,8 +252,8 @@ class Observer:
         watch = self._watch
         if watch is not None and watch.record(raw, outcome, ok):
             self._halting.look_at(watch)
-        if self._breaker is not None and not self.partition.halt:
-            reason = self._breaker.record(ok)
+        if self.breaker is not None and not self.partition.halt:
+            reason = self.breaker.record(ok)
             if reason:
                 self._halting.break_off(self.partition, outcome.contract.full_name, reason)
         return not self.partition.halt
@@ -245,7 +284,7 @@ class Halting:
             if contract.level is not None and contract.full_name not in self._watches:
                 self._watches[contract.full_name] = _Watch(contract, contract.level, clock)
         self._observers: dict[TopicPartition, Observer] = {}
-        self._source: Source | None = None
+        self._source: Line | None = None
         self._looked = float("-inf")
         self._resume: str | None = None
         self._unsaved = False
@@ -256,20 +295,20 @@ class Halting:
     def parse(self) -> Callable[[str], str] | None:
         """How to read a halt from a committed offset's metadata; None where this guard never halts."""
         can_halt = self._breaker is not None or any(watch.halts for watch in self._watches.values())
-        return _kept_halt if can_halt else None
+        return kept_halt if can_halt else None
 
     @property
     def watches(self) -> list[_Watch]:
         """The contracts with levels: for metrics."""
         return list(self._watches.values())
 
-    def start(self, source: Source) -> None:
+    def start(self, source: Line) -> None:
         """Begin to watch what ``source`` reads."""
         self._source = source
         for watch in self._watches.values():
             watch.restart()
 
-    def observer(self, partition: Partition) -> Observer | None:
+    def observer(self, partition: Haltable) -> Observer | None:
         """Who counts the records of a partition; None where neither a level nor a breaker asks for it."""
         watch = self._watches.get(self._contract_of(partition.tp.topic).full_name) if self._watches else None
         if watch is None and self._breaker is None:
@@ -281,6 +320,26 @@ class Halting:
             breaker = None if self._breaker is None else _Breaker(self._breaker)
             found = self._observers[partition.tp] = Observer(self, partition, watch, breaker)
         return found
+
+    # -- for a line whose records may be read again as if they had never been: a transaction that is aborted
+
+    def remember(self) -> Counted:
+        """What was counted so far, for ``recall``."""
+        return Counted(
+            {name: watch.remember() for name, watch in self._watches.items()},
+            {tp: (each, copy(each.breaker)) for tp, each in self._observers.items() if each.breaker is not None},
+        )
+
+    def recall(self, counted: Counted) -> None:
+        """Take back what was counted since; the records come again. What was told or halted since stays so."""
+        for name, levels in counted.watches.items():
+            self._watches[name].recall(levels)
+        for tp, observer in list(self._observers.items()):
+            known, breaker = counted.breakers.get(tp, (None, None))
+            if known is observer:
+                observer.breaker = breaker
+            elif observer.breaker is not None:
+                del self._observers[tp]
 
     # -- state
 
@@ -346,7 +405,7 @@ class Halting:
                 watch.missed.discard(verdict.level)
                 _log_turn(watch, verdict, "kept")
 
-    def break_off(self, partition: Partition, contract: str, reason: str) -> None:
+    def break_off(self, partition: Haltable, contract: str, reason: str) -> None:
         """Halt one partition because its breaker opened."""
         log.warning(
             "breaker open: contract=%s partition=%s:%d reason=%r",
@@ -368,7 +427,7 @@ class Halting:
         self._halt([partition], contract, reason)
         self._tell(Breach(contract, "breaker", reason, True, partition=partition.tp))
 
-    def _partitions(self, contract: str) -> list[Partition]:
+    def _partitions(self, contract: str) -> list[Haltable]:
         if self._source is None:
             return []
         return [
@@ -377,7 +436,7 @@ class Halting:
             if self._contract_of(tp.topic).full_name == contract
         ]
 
-    def _halt(self, partitions: Iterable[Partition], contract: str, reason: str) -> None:
+    def _halt(self, partitions: Iterable[Haltable], contract: str, reason: str) -> None:
         text = halt_metadata(contract, reason, self._clock())
         halted = False
         for partition in partitions:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from protocontract.violations import MissingExtra
 
 if TYPE_CHECKING:
+    from protocontract.kafka.exactly_once import ExactlyOnce
     from protocontract.kafka.guard import Guard
 
 #: Carries why the line goes on. A page in a browser cannot send it without being allowed to, so none can resume us.
@@ -24,7 +25,7 @@ _TEXT: Final = "text/plain; charset=utf-8"
 class Health:
     """Serves one guard's state from the moment it is made until ``close``."""
 
-    def __init__(self, guard: Guard[Any], port: int, host: str = "127.0.0.1") -> None:
+    def __init__(self, guard: Guard[Any] | ExactlyOnce, port: int, host: str = "127.0.0.1") -> None:
         """``port`` 0 takes any free one; ``self.port`` says which. Raises OSError where the port is taken."""
         self._guard = guard
         interval = guard._consumer.config.get("max_poll_interval_ms") or 300_000

@@ -6,7 +6,6 @@ import os
 import time
 from typing import Protocol, TextIO
 
-from protocontract.kafka.guard import Guard
 from protocontract.kafka.stats import GuardStats
 from protocontract.terminal import plural
 
@@ -18,6 +17,8 @@ class Counting(Protocol):
     def stats(self) -> GuardStats: ...
     @property
     def blocked(self) -> str | None: ...
+    @property
+    def halted(self) -> str | None: ...
     @property
     def lag(self) -> int | None: ...
     @property
@@ -74,9 +75,8 @@ class Progress:
         ]
         if self._guard.blocked:
             parts.append(f"waiting: {self._guard.blocked}")
-        halted = self._guard.halted if isinstance(self._guard, Guard) else None
-        if halted:
-            parts.append(f"halted: {halted}")
+        if self._guard.halted:
+            parts.append(f"halted: {self._guard.halted}")
         return "   ".join(part for part in parts if part)
 
     def _write(self, line: str, *, end: bool) -> None:

@@ -102,6 +102,12 @@ class Transactions:
         """Whether there is a producer to begin a transaction with."""
         return self._producer is not None
 
+    @property
+    def age(self) -> float:
+        """Seconds since the open transaction began; 0 where none is open. May be asked from any thread."""
+        since = self._open_since
+        return 0.0 if since is None else time.monotonic() - since
+
     def prepare(self) -> None:
         """Make a producer. When this returns, no earlier transaction of this id is open any more.
 
@@ -152,9 +158,9 @@ class Transactions:
             raise TransactionFailed(error, letter.topic) from None
 
     def commit(
-        self, offsets: Mapping[TopicPartition, tuple[int, int]], member: Membership, check: Callable[[], None]
+        self, marks: Mapping[TopicPartition, tuple[int, int, str]], member: Membership, check: Callable[[], None]
     ) -> None:
-        """Commit what was sent, and with it offsets (and leader epochs) in the group of ``member``.
+        """Commit what was sent, and with it ``marks`` in the group of ``member``: offset, leader epoch, metadata.
 
         ``check`` is called before each step and raises Disturbed where the member must not commit any more.
         Raises TransactionFailed, or what ``check`` raises; the transaction is aborted then (or its end is unknown until
@@ -172,8 +178,8 @@ class Transactions:
                     sent.get(timeout=max(0.0, deadline - time.monotonic()))
                 topic = None
             check()
-            marks = {tp: client.offset_to_commit(offset, epoch) for tp, (offset, epoch) in offsets.items()}
-            self._call(lambda: producer.send_offsets_to_transaction(marks, member))
+            offsets = {tp: client.offset_to_commit(*mark) for tp, mark in marks.items()}
+            self._call(lambda: producer.send_offsets_to_transaction(offsets, member))
             check()
             self._call(producer.commit_transaction)
             done = True
