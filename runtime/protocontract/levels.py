@@ -108,6 +108,12 @@ class _Bucket:
         self.latency = -1.0
         self.silence = 0.0
 
+    def copy(self) -> _Bucket:
+        twin = _Bucket(self.index)
+        twin.records, twin.valid = self.records, self.valid
+        twin.latency, twin.silence = self.latency, self.silence
+        return twin
+
 
 class LiveLevels:
     """Judges a stream over the last ``window`` seconds of wall clock.
@@ -124,6 +130,18 @@ class LiveLevels:
         self._now = started
         self._last = started
         self._buckets: deque[_Bucket] = deque()
+
+    @property
+    def started(self) -> float:
+        """When watching began, in seconds since the epoch."""
+        return self._started
+
+    def __copy__(self) -> LiveLevels:
+        """A twin that counts on by itself from here."""
+        twin = LiveLevels(self.level, self._started)
+        twin._now, twin._last = self._now, self._last
+        twin._buckets = deque(bucket.copy() for bucket in self._buckets)
+        return twin
 
     def record(self, now: float, ok: bool, event_time: float | None = None) -> None:
         """Count one record that was validated at ``now``. A clock that steps back is taken to stand still."""
