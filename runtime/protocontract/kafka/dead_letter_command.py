@@ -5,20 +5,20 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import re
 import sys
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from protocontract.cli import COULD_NOT_CHECK, KEPT
-from protocontract.contract import Contract
 from protocontract.kafka.connection import add_connection, add_selection, check_topic, cluster, selection
-from protocontract.kafka.dead_letter import REASON, rule_label
+from protocontract.kafka.dead_letter import REASON
+from protocontract.kafka.edit_command import add_edit
 from protocontract.kafka.errors import GuardError
-from protocontract.kafka.judge import ENCODINGS, EncodingChoice, Judge
+from protocontract.kafka.judge import ENCODINGS
 from protocontract.kafka.letters import DeadLetter, last_letters, moment, rule_counts
+from protocontract.kafka.review import Judgement, Reviewer, Shown
 from protocontract.terminal import Paint, pad, plural, width
 from protocontract.verify.report import shown
-from protocontract.violations import ContractError, MissingExtra, Violation, describe
+from protocontract.violations import describe
 
 _DESCRIPTION: Final = """\
 Show dead letters: where each record came from, which rules it broke in which fields, and the values that broke them.
@@ -32,84 +32,15 @@ exit codes: 0 shown; 2 could not read the topic
 example: protocontract dead-letter inspect payments.dead --last 20
 """
 
-# What a message can be called: the name comes from a header, and names modules that are looked for.
-_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
-
-
-class Shown(NamedTuple):
-    """One violation of a letter, with the value that broke the rule where it may be seen."""
-
-    rule_id: str
-    code: int | None
-    field_path: str
-    value: Any = None
-    redacted: bool = False
-
-
-class Judgement(NamedTuple):
-    """What a letter's contract says of it now: ``accepted``, ``rejected``, or why it says nothing."""
-
-    state: str
-    findings: list[Shown]
-
-
-class Reviewer:
-    """Judges dead letters again, by the contracts that their headers name."""
-
-    def __init__(
-        self, *, proto_path: str | None = None, descriptors: str | None = None, encoding: EncodingChoice = "headers"
-    ) -> None:
-        self._where: Final = {"proto_path": proto_path, "descriptors": descriptors}
-        self._encoding: EncodingChoice = encoding
-        self._judges: dict[str, Judge | None] = {}
-        #: Contracts that could not be had, and why.
-        self.missing: Final[dict[str, str]] = {}
-
-    def __call__(self, letter: DeadLetter) -> Judgement:
-        """The letter's findings, with values where the contract is there and the value is whole."""
-        told = [Shown(*finding) for finding in letter.findings]
-        if letter.foreign:
-            return Judgement("foreign", told)
-        judge = self._judge(letter.contract)
-        if judge is None:
-            return Judgement("no contract", told)
-        record = letter.restored()
-        if letter.truncated or record.value is None:
-            return Judgement("truncated" if letter.truncated else "no value", told)
-        outcome, own = judge.for_topic(record.topic)(record)
-        found = list(outcome.violations) + ([] if own is None else [own])
-        state = "accepted" if outcome.ok and own is None else "rejected"
-        return Judgement(state, [_with_value(finding, found) for finding in told])
-
-    def _judge(self, name: str) -> Judge | None:
-        if name not in self._judges:
-            self._judges[name] = self._find(name)
-        return self._judges[name]
-
-    def _find(self, name: str) -> Judge | None:
-        from protocontract.loading import resolve
-
-        if not _NAME.fullmatch(name):
-            self.missing[name] = "is no name of a message"
-            return None
-        try:
-            contract: Contract[Any] = resolve(name, **self._where)
-        except (ContractError, MissingExtra) as error:
-            self.missing[name] = str(error)
-            return None
-        return Judge(contract, self._encoding)
-
-
-def _with_value(told: Shown, found: list[Violation]) -> Shown:
-    for violation in found:
-        if (rule_label(violation), violation.code, violation.redacted_path) == told[:3]:
-            return told._replace(value=violation.value, redacted=violation.sensitive)
-    return told
-
 
 def dead_letter_command(argv: list[str]) -> int:
-    """Show what lies in a dead-letter topic, and why."""
+    """Show what lies in a dead-letter topic, and why; fix a record and send it again."""
     options = _parser().parse_args(argv)
+    code: int = options.run(options)
+    return code
+
+
+def _inspect(options: argparse.Namespace) -> int:
     check_topic(options.topic)
     chosen = selection(options)
     reviewer = Reviewer(proto_path=options.proto_path, descriptors=options.descriptors, encoding=options.encoding)
@@ -226,7 +157,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="protocontract dead-letter",
         allow_abbrev=False,
-        description="Show what lies in a dead-letter topic, and why.",
+        description="Show what lies in a dead-letter topic, and why; fix a record and send it again.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     inspect = commands.add_parser(
@@ -253,6 +184,8 @@ def _parser() -> argparse.ArgumentParser:
     )
     inspect.add_argument("--format", choices=("text", "json"), default="text", help="how the report is written")
     add_connection(inspect)
+    inspect.set_defaults(run=_inspect)
+    add_edit(commands)
     return parser
 
 

@@ -173,6 +173,11 @@ class DeadLetter:
         """Which failure it is about."""
         return Failure(str(self.origin), self.text(TIMESTAMP), self.first_group, self.attempt)
 
+    @property
+    def age(self) -> tuple[int, int, int, int]:
+        """Orders the letters of one record: the newest stands for it."""
+        return self.attempt, self.raw.timestamp, self.raw.partition, self.raw.offset
+
     @cached_property
     def findings(self) -> list[Finding]:
         """The violations that the headers list."""

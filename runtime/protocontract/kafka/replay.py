@@ -186,8 +186,7 @@ class Replay:
         topics: set[str] = set()
         groups: set[str] = set()
         for letter in read(self._consumer, self._plan.topic, starts, self._plan.ends):
-            failure = letter.failure
-            age = (failure.attempt, letter.raw.timestamp, letter.raw.partition, letter.raw.offset)
+            failure, age = letter.failure, letter.age
             known = self._newest.get(failure.of_record)
             if known is None or age > known:
                 self._newest[failure.of_record] = age
@@ -218,8 +217,7 @@ class Replay:
         plan, report = self._plan, self.report
         for letter in read(self._consumer, plan.topic, starts, plan.ends):
             report.read += 1
-            failure, raw = letter.failure, letter.raw
-            age = (failure.attempt, raw.timestamp, raw.partition, raw.offset)
+            failure, age = letter.failure, letter.age
             if self._newest.get(failure.of_record, age) > age:
                 report.superseded += 1
             elif failure in self._done:

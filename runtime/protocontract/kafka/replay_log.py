@@ -3,8 +3,8 @@
 One file a plan, ``STATE/<dead-letter topic>/<plan>.jsonl``, append-only: the plan on the first line, then one line for
 each record that was replayed or parked. A line is written, and forced to the disk, after the broker's acknowledgement;
 so a replay that dies between the two sends at most its last batch again, with the same original position. Records that
-any plan of the topic replayed count as done for all of them, for as long as the files are kept. No line holds anything
-of a record but its position.
+any plan of the topic replayed count as done for all of them, for as long as the files are kept; so do records that
+somebody changed and sent again, which ``edits.jsonl`` tells. No line holds anything of a record but its position.
 
 The file is local: whoever replays one topic from several machines gives them the same ``--state`` folder.
 """
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from protocontract.cli import UsageError
 from protocontract.kafka.letters import DeadLetter, Failure, Selection, moment
@@ -29,6 +29,7 @@ try:
 except ImportError:  # Windows: nothing keeps two replays of a topic apart there.
     fcntl = None  # type: ignore[assignment]
 
+_EDITS: Final = "edits.jsonl"
 _PLAN: Final = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._-]{0,63}")
 
 
@@ -127,7 +128,7 @@ class ReplayLog:
             "ends": plan.ends,
             "at": moment(int(time.time() * 1000)),
         }
-        self._write(plan.id, [held])
+        self._write(self._path(plan.id), [held])
 
     def done(self, *, only: str | None = None) -> set[Failure]:
         """The failures that were replayed, by any plan of the topic or by one."""
@@ -141,7 +142,7 @@ class ReplayLog:
         """Note what became of letters: ``replayed`` and where to, or ``parked`` and why. On disk on return."""
         now = moment(int(time.time() * 1000))
         self._write(
-            plan.id,
+            self._path(plan.id),
             [
                 {
                     "letter": letter.position,
@@ -154,15 +155,27 @@ class ReplayLog:
             ],
         )
 
+    def note_edit(self, letter: DeadLetter, outcome: Literal["sending", "edited"], audit: dict[str, Any]) -> None:
+        """Note that a letter's record is about to be sent in another form, or that it was. On disk on return.
+
+        ``audit``: who, when, why, which fields; nothing of their values.
+        """
+        held = {"letter": letter.position, "failure": list(letter.failure), "outcome": outcome, **audit}
+        self._write(self.edits, [held])
+
+    @property
+    def edits(self) -> Path:
+        """Where the edits are noted."""
+        return self._folder / _EDITS
+
     def _path(self, plan_id: str) -> Path:
-        if not _PLAN.fullmatch(plan_id):
+        if not _PLAN.fullmatch(plan_id) or f"{plan_id}.jsonl" == _EDITS:
             raise UsageError(f"`{plan_id}` is no id of a plan; expected up to 64 letters, digits, `.`, `_` and `-`")
         return self._folder / f"{plan_id}.jsonl"
 
-    def _write(self, plan_id: str, lines: list[dict[str, Any]]) -> None:
+    def _write(self, path: Path, lines: list[dict[str, Any]]) -> None:
         if not lines:
             return
-        path = self._path(plan_id)
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("ab") as file:
             if file.tell() and not _ends_whole(path):
@@ -184,7 +197,7 @@ def _replayed(path: Path) -> Iterator[Failure]:
         for line in lines:
             try:
                 held = json.loads(line)
-                if held.get("outcome") == "replayed":
+                if held.get("outcome") in ("replayed", "edited"):
                     record, timestamp, group, attempt = held["failure"]
                     yield Failure(str(record), str(timestamp), str(group), int(attempt))
             except (ValueError, KeyError, TypeError, AttributeError):
