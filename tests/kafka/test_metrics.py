@@ -20,9 +20,17 @@ from protocontract.kafka.dead_letter import DEAD_LETTER_HEADERS
 from protocontract.kafka.http import REASON_HEADER, Health
 from protocontract.kafka.memory import SendFault
 from tests.kafka.support import BAD, DEAD, GARBAGE, NAME, TOPIC, contract, good, new_guard, new_log
+from tests.kafka.test_exactly_once_levels import a_line
 from tests.kafka.test_levels import Clock, Runs, promising, stream
 
-ORDER = ("contract", "topic", "outcome", "rule_id", "error_class", "level", "measured_from")
+ORDER = (
+    "contract", "topic", "group", "outcome", "verdict", "rule_id", "error_class", "level", "measured_from", "version",
+    "fingerprint", "result", "le",
+)  # fmt: skip
+DOCS = Path(__file__).parents[2] / "docs"
+#: What only a guard of the other kind exports.
+AT_LEAST_ONCE = {"dead_letter_pending", "dead_letter_blocked"}
+EXACTLY_ONCE = {"data_contract_open_transaction_age_seconds", "data_contract_transactions_total"}
 
 
 def scraped(collector: metrics.GuardCollector) -> dict[str, dict[tuple[str, ...], float]]:
@@ -52,6 +60,8 @@ def test_the_counts_of_a_mixed_run() -> None:
         (NAME, "int64.gte", "INPUT/IMMEDIATE"): 1,
         (NAME, "wire.malformed", "INPUT/CODE"): 2,
     }
+    assert seen["data_contract_judged_records_total"] == {(NAME, "group", "valid"): 3, (NAME, "group", "broken"): 3}
+    assert seen["data_contract_guard_info"] == {(NAME, "group", "1.2.0", "ab" * 32): 1}
     assert seen["data_contract_warnings_total"] == {("string.max_len",): 1}
     assert seen["contract_compliance_ratio"] == {(NAME,): 0.5}
     assert seen["dead_letter_records_total"] == {(): 3}
@@ -62,13 +72,54 @@ def test_the_counts_of_a_mixed_run() -> None:
     assert seen["data_contract_blocked"] == seen["data_contract_halted"] == {(): 0}
 
 
-def test_every_metric_and_header_is_documented() -> None:
-    page = (Path(__file__).parents[2] / "docs" / "operations.md").read_text(encoding="utf-8")
-    listed = set(re.findall(r"`((?:data_contract|contract|dead_letter)_[a-z_]+)`", page))
-    families = list(metrics.GuardCollector(new_guard(new_log())).collect())
-    # Before the first fetch there is no lag.
-    names = {f"{family.name}_total" if family.type == "counter" else family.name for family in families}
-    assert listed == names | {"data_contract_lag_records"}
+def documented() -> dict[str, set[str]]:
+    """The labels of each metric, as docs/observability.md lists them."""
+    table = (DOCS / "observability.md").read_text().partition("## Metrics")[2].partition("\n## ")[0]
+    rows = re.findall(r"^\| `(\w+)` \| ([\w, ]*)\| ", table, re.MULTILINE)
+    return {name: set(labels.replace(",", " ").split()) for name, labels in rows}
+
+
+def exported(guard: Any) -> dict[str, set[str]]:
+    """The labels of each metric, as a guard exports it that has seen good, bad and odd records."""
+    found: dict[str, set[str]] = {}
+    for family in metrics.GuardCollector(guard).collect():
+        name = f"{family.name}_total" if family.type == "counter" else family.name
+        assert family.documentation.endswith("."), name
+        labels: set[str] = set().union(*(sample.labels for sample in family.samples)) - {"le"}
+        found[name] = labels
+    return found
+
+
+def test_every_metric_is_documented_with_its_labels() -> None:
+    log = new_log()
+    runs = Runs(log, contract=promising("ALERT", compliance=0.9, latency=60, window=60), clock=Clock())
+    stream(log, "gbggggggggg")
+    log.append(TOPIC, good(3, note="far too long"))
+    with runs.guard:
+        runs.until_idle()
+        seen = exported(runs.guard)
+    table = documented()
+    # Only a contract with an event time knows when its producer wrote.
+    assert seen.keys() == table.keys() - EXACTLY_ONCE
+    assert {name: labels for name, labels in table.items() if labels != seen.get(name, labels)} == {
+        "data_contract_producer_delay_seconds": {"contract", "group"}
+    }
+
+
+def test_a_guard_that_works_exactly_once_exports_the_same() -> None:
+    line = a_line("gbg", contract=promising("ALERT", compliance=0.9, latency=60, window=60))
+    line.until_idle()
+    seen = exported(line.guard)
+    assert seen.keys() == documented().keys() - AT_LEAST_ONCE
+    counts = scraped(metrics.GuardCollector(line.guard))
+    assert counts["data_contract_transactions_total"] == {("committed",): 1, ("aborted",): 0}
+    assert counts["data_contract_judged_records_total"] == {(NAME, "group", "valid"): 2, (NAME, "group", "broken"): 1}
+    assert counts["data_contract_open_transaction_age_seconds"] == {(): 0}
+    line.close()
+
+
+def test_every_header_is_documented() -> None:
+    page = (DOCS / "operations.md").read_text(encoding="utf-8")
     headers = page.partition("## Headers of dead letters")[2]
     written = {
         f"protocontract.{name}"
@@ -93,9 +144,56 @@ def test_levels_and_halts_are_seen() -> None:
         seen = scraped(collector)
     assert seen["data_contract_halted"] == {(): 1}
     assert seen["data_contract_halts_total"] == {(): 1}
-    assert seen["data_contract_level_promised"][NAME, "compliance", ""] == 0.9
-    assert seen["data_contract_level_kept"][NAME, "compliance", ""] == 0
-    assert (NAME, "latency", "CreateTime") in seen["data_contract_level_measured"]
+    assert seen["data_contract_level_promised"][NAME, "group", "compliance", ""] == 0.9
+    assert seen["data_contract_level_kept"][NAME, "group", "compliance", ""] == 0
+    assert (NAME, "group", "latency", "CreateTime") in seen["data_contract_level_measured"]
+    # Nothing of this contract runs any more.
+    assert "data_contract_watched_since_timestamp_seconds" not in seen
+
+
+def test_rules_beyond_the_limit_are_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "MAX_RULES", 3)
+    guard = new_guard(new_log())
+    collector = metrics.GuardCollector(guard)
+    for number in range(10):
+        guard.stats.violations[NAME, f"cel:{number:08x}", "INPUT/CODE"] += 1
+        guard.stats.warnings[f"cel:{number:08x}"] += 1
+        seen = scraped(collector)
+        assert (
+            len(seen["data_contract_violations_total"])
+            == len(seen["data_contract_warnings_total"])
+            == min(number + 1, 4)
+        )
+    # Who had a series keeps it: a counter never falls.
+    guard.stats.violations[NAME, "cel:00000001", "INPUT/CODE"] += 1
+    seen = scraped(collector)["data_contract_violations_total"]
+    assert seen == {
+        (NAME, "cel:00000000", "INPUT/CODE"): 1,
+        (NAME, "cel:00000001", "INPUT/CODE"): 2,
+        (NAME, "cel:00000002", "INPUT/CODE"): 1,
+        (NAME, "other", "other"): 7,
+    }
+
+
+def test_topics_and_contracts_beyond_the_limit_are_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(metrics, "MAX_TOPICS", 1)
+    monkeypatch.setattr(metrics, "MAX_CONTRACTS", 1)
+    log = new_log()
+    for topic in ("refunds", "fees"):
+        log.create_topic(topic)
+        log.append(topic, good())
+        log.append(topic, BAD)
+    contracts = {topic: contract(full_name=f"shop.{topic}") for topic in ("refunds", "fees")}
+    guard = new_guard(log, log.consumer("refunds", "fees"), contract=contracts)
+    collector = metrics.GuardCollector(guard)
+    with guard:
+        list(guard)
+        seen = scraped(collector)
+    # Topics are admitted as they are assigned, contracts as they are declared.
+    assert {labels[0] for labels in seen["data_contract_records_total"]} == {"shop.refunds", "other"}
+    assert {labels[1] for labels in seen["data_contract_records_total"]} == {"fees", "other"}
+    assert seen["data_contract_judged_records_total"]["other", "group", "broken"] == 1
+    assert {labels[0] for labels in seen["data_contract_violations_total"]} == {"shop.refunds", "other"}
 
 
 def test_labels_are_bounded_whatever_the_records_hold() -> None:
