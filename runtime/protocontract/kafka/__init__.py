@@ -1,5 +1,10 @@
-"""Kafka: records that keep their contract, and dead letters for the rest. Needs ``kafka-python``."""
+"""Kafka: records that keep their contract, and dead letters for the rest.
 
+Needs ``kafka-python``, which the commands use too. ``Guard`` also takes a consumer of confluent-kafka, ``AsyncGuard``
+takes one of aiokafka.
+"""
+
+from protocontract.kafka.async_guard import AsyncGuard
 from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError, SourceError
 from protocontract.kafka.guard import Guard
 from protocontract.kafka.halting import Breach, Breaker
@@ -8,6 +13,7 @@ from protocontract.kafka.record import Record, RecordId
 from protocontract.kafka.stats import GuardStats, PartitionStats
 
 __all__ = [
+    "AsyncGuard",
     "Breach",
     "Breaker",
     "DeadLetterError",

@@ -7,7 +7,6 @@ as well; a consumer of kafka-python fits them as it is.
 from __future__ import annotations
 
 import contextlib
-import logging
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
@@ -25,6 +24,7 @@ from protocontract.kafka.ports import (
     ProducerFactory,
     register_errors,
 )
+from protocontract.kafka.quiet import keep_payloads_out_of_logs
 from protocontract.violations import MissingExtra
 
 try:
@@ -54,6 +54,7 @@ __all__ = [
     "RebalanceListener",
     "TopicPartition",
     "errors",
+    "keep_payloads_out_of_logs",
     "offset_to_commit",
 ]
 
@@ -235,35 +236,6 @@ def answer_within(config: Mapping[str, Any] | ProducerFactory | None) -> float:
 def consumer_connection(config: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a consumer's configuration with which a producer reaches the same cluster."""
     return {name: value for name, value in config.items() if name.startswith(_SHARED_CONFIG) and value is not None}
-
-
-class _NoPayloads(logging.Filter):
-    """kafka-python logs whole records and requests at DEBUG: keys, values, headers."""
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        return record.levelno > logging.DEBUG or not _carries_payload(record.args, 4)
-
-
-def _carries_payload(value: object, depth: int) -> bool:
-    """Whether a log argument holds bytes, or a request or response that can hold records."""
-    if isinstance(value, bytes | bytearray | memoryview):
-        return True
-    if isinstance(value, Mapping):
-        return depth > 0 and any(_carries_payload(item, depth - 1) for pair in value.items() for item in pair)
-    if isinstance(value, list | tuple | set | frozenset):
-        return depth > 0 and any(_carries_payload(item, depth - 1) for item in value)
-    name = type(value).__name__
-    return name.startswith(("Produce", "Fetch", "ConsumerRecord")) and not name.startswith("Producer")
-
-
-_NO_PAYLOADS: Final = _NoPayloads()
-
-
-def keep_payloads_out_of_logs() -> None:
-    """Silence the DEBUG lines in which kafka-python writes payloads to its log. Repeating it changes nothing."""
-    for name in list(logging.Logger.manager.loggerDict):
-        if name.startswith("kafka."):
-            logging.getLogger(name).addFilter(_NO_PAYLOADS)
 
 
 def close_producer(producer: Producer, timeout: float) -> str | None:

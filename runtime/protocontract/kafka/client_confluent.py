@@ -21,6 +21,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from queue import Empty, Queue, SimpleQueue
 from typing import Any, Final, cast
 
+from protocontract.kafka.client_confluent_producers import (
+    ASK_WITHIN,
+    ConfluentProducer,
+    answer_within,
+    connection,
+    partitions_of,
+    producer_factory,
+)
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.ports import (
     Answer,
@@ -29,11 +37,9 @@ from protocontract.kafka.ports import (
     FetchedRecord,
     KafkaTimeoutError,
     MemberOf,
-    Producer,
     ProducerFactory,
     RebalanceListener,
     TopicPartition,
-    UnknownTopicOrPartitionError,
     register_errors,
 )
 from protocontract.violations import MissingExtra
@@ -47,8 +53,6 @@ __all__ = ["ConfluentProducer", "Consumer", "of"]
 
 #: Most records that one poll takes: what librdkafka has fetched beyond waits there.
 MAX_BATCH: Final = 5_000
-#: How long the client is asked for what it must ask a broker, in seconds.
-ASK_WITHIN: Final = 5.0
 #: For how long the answer about the membership is used again, in seconds: it takes 20 us to ask, and it is asked for
 #: every record. Within a poll it is always asked anew.
 MEMBERSHIP_FOR: Final = 0.05
@@ -57,7 +61,11 @@ _UNASSIGNED: Final = MemberOf(-1, "")
 
 
 class Consumer(ck.Consumer):
-    """``confluent_kafka.Consumer`` for a guard: it remembers its configuration and its subscription."""
+    """``confluent_kafka.Consumer`` for a guard: it remembers its configuration and its subscription.
+
+    It joins the group when the guard starts, not before: to subscribe a second time, as the guard must to be told of
+    rebalances, would have it leave the group and join again.
+    """
 
     def __init__(self, config: Mapping[str, Any], **more: Any) -> None:
         """``config``: as for ``confluent_kafka.Consumer``. The ends of partitions are reported unless it says no."""
@@ -67,10 +75,13 @@ class Consumer(ck.Consumer):
         super().__init__(self.settings, **more)
 
     def subscribe(self, topics: Sequence[str], *args: Any, **callbacks: Any) -> None:
-        """As the class it is derived from."""
+        """Note the topics. Callbacks are refused by the guard: its ``listener`` takes their place."""
         self.topics = tuple(topics)
         self.has_callbacks = bool(args or callbacks)
-        super().subscribe(list(topics), *args, **callbacks)
+
+    def join(self, on_assign: Any, on_revoke: Any, on_lost: Any) -> None:
+        """Join the group for the topics noted."""
+        super().subscribe(list(self.topics), on_assign=on_assign, on_revoke=on_revoke, on_lost=on_lost)
 
 
 def of(consumer: Any) -> Client:
@@ -82,9 +93,7 @@ def of(consumer: Any) -> Client:
         )
 
     def producers(given: Mapping[str, Any] | ProducerFactory | None) -> ProducerFactory:
-        return (
-            given if callable(given) else producer_factory(_connection(consumer.settings) if given is None else given)
-        )
+        return given if callable(given) else producer_factory(connection(consumer.settings) if given is None else given)
 
     return Client(
         name="confluent-kafka",
@@ -92,7 +101,7 @@ def of(consumer: Any) -> Client:
         partition=TopicPartition,
         offset=lambda offset, epoch, metadata: (offset, epoch, metadata),
         producers=producers,
-        answer_within=_answer_within,
+        answer_within=answer_within,
         # librdkafka brings them all.
         missing_codecs=list,
         sleep=time.sleep,
@@ -207,12 +216,7 @@ class ConfluentConsumer:
     def subscribe(self, topics: Iterable[str] = (), pattern: str | None = None, listener: Any = None) -> None:
         """Take over the subscription, with the guard's listener."""
         self._listener = listener
-        self._consumer.subscribe(
-            [pattern] if pattern is not None else list(topics),
-            on_assign=self._on_assign,
-            on_revoke=self._on_revoke,
-            on_lost=self._on_lost,
-        )
+        self._consumer.join(self._on_assign, self._on_revoke, self._on_lost)
 
     def subscription(self) -> set[str]:
         """The topics, or patterns, subscribed to."""
@@ -419,7 +423,7 @@ class ConfluentConsumer:
 
     def partitions_for_topic(self, topic: str) -> set[int]:
         """The partitions of a topic; none if it is missing."""
-        return _partitions(self._consumer, topic)
+        return partitions_of(self._consumer, topic)
 
     # -- commits
 
@@ -481,19 +485,25 @@ class ConfluentConsumer:
             self._work.put(None)
         # It would call the listener once more.
         self._listener = RebalanceListener()
-        self._consumer.close()
+        # It has no limit of its own, and waits for the broker.
+        leaving = threading.Thread(target=self._consumer.close, daemon=True, name="protocontract-leaving")
+        leaving.start()
+        leaving.join(None if timeout_ms is None else timeout_ms / 1000)
 
 
 def _serve(work: Queue[tuple[Callable[[], object], Answer] | None]) -> None:
-    while (item := work.get()) is not None:
-        function, answer = item
+    while True:
+        item = work.get()
         try:
-            function()
+            if item is None:
+                return
+            item[0]()
         except Exception as error:
             # Whatever it is, it is the answer.
-            answer.failure(error)
+            if item is not None:
+                item[1].failure(error)
         else:
-            answer.success()
+            item[1].success()
         finally:
             work.task_done()
 
@@ -520,125 +530,3 @@ def _reset(value: object) -> object:
     return {"smallest": "earliest", "beginning": "earliest", "error": "none", None: "latest"}.get(
         cast("str | None", value), value
     )
-
-
-def _partitions(client: Any, topic: str) -> set[int]:
-    found = client.list_topics(topic, timeout=ASK_WITHIN).topics.get(topic)
-    if found is None or found.error is not None:
-        return set()
-    return set(found.partitions)
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# Producers
-
-PRODUCER_DEFAULTS: Final[Mapping[str, Any]] = {
-    "acks": "all",
-    "enable.idempotence": True,
-    "delivery.timeout.ms": 30_000,
-    "allow.auto.create.topics": False,
-    # The broker's limit counts, not the client's default of 1 MB: what the source topic carried must pass.
-    "message.max.bytes": 1_000_000_000,
-}
-
-_SHARED_CONFIG: Final = (
-    "bootstrap.servers",
-    "metadata.broker.list",
-    "security.protocol",
-    "ssl.",
-    "sasl.",
-    "client.dns.lookup",
-    "broker.address",
-    "socket.",
-)
-
-
-def _connection(settings: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in settings.items() if name.startswith(_SHARED_CONFIG)}
-
-
-def producer_factory(config: Mapping[str, Any]) -> ProducerFactory:
-    """Producers from a configuration, with the guard's defaults for what it leaves open.
-
-    Raises ValueError for a configuration that would lose records.
-    """
-    acks = config.get("acks", config.get("request.required.acks", "all"))
-    if str(acks) not in ("all", "-1"):
-        raise ValueError('a producer with `acks` below "all" can lose records; leave `acks` out')
-    if config.get("transactional.id"):
-        raise ValueError("the guard opens no transaction; leave `transactional.id` out")
-    merged = {**PRODUCER_DEFAULTS, **config}
-    return lambda: cast(Producer, ck.Producer(merged))
-
-
-def _answer_within(config: Mapping[str, Any] | ProducerFactory | None) -> float:
-    if callable(config):
-        # librdkafka's own default is 300 s.
-        return 315.0
-    merged = {**PRODUCER_DEFAULTS, **(config or {})}
-    return float(merged.get("message.timeout.ms", merged["delivery.timeout.ms"])) / 1000 + 15.0
-
-
-class ConfluentProducer:
-    """A ``confluent_kafka.Producer`` as the guard uses it, with the thread that asks for its acknowledgements."""
-
-    def __init__(self, producer: Any) -> None:
-        self._producer = producer
-        self._ended = threading.Event()
-        threading.Thread(target=self._serve, daemon=True, name="protocontract-acknowledgements").start()
-
-    def _serve(self) -> None:
-        while not self._ended.is_set():
-            self._producer.poll(0.1)
-
-    def send(
-        self,
-        topic: str,
-        value: bytes | None = None,
-        key: bytes | None = None,
-        headers: list[tuple[str, bytes]] | None = None,
-        partition: int | None = None,
-        timestamp_ms: int | None = None,
-    ) -> Answer:
-        """Queue a record. Raises KafkaException or BufferError."""
-        answer = Answer()
-
-        def delivered(error: Any, message: Any) -> None:
-            if error is not None:
-                answer.failure(ck.KafkaException(error))
-            else:
-                answer.success(message)
-
-        more: dict[str, Any] = {} if timestamp_ms is None else {"timestamp": timestamp_ms}
-        if partition is not None:
-            more["partition"] = partition
-        self._producer.produce(topic, value=value, key=key, headers=headers, on_delivery=delivered, **more)
-        return answer
-
-    def partitions_for(self, topic: str) -> set[int]:
-        """The partitions of a topic. Raises UnknownTopicOrPartitionError."""
-        found = _partitions(self._producer, topic)
-        if not found:
-            raise UnknownTopicOrPartitionError(topic)
-        return found
-
-    def flush(self, timeout: float | None = None) -> None:
-        """Wait for what is on its way."""
-        self._producer.flush(-1 if timeout is None else timeout)
-
-    def close(self, timeout: float | None = None) -> None:
-        """As ``shut``."""
-        self.shut(ASK_WITHIN if timeout is None else timeout)
-
-    def shut(self, timeout: float) -> str | None:
-        """Close it within so many seconds; the name of an error where something was left."""
-        left = self._producer.flush(timeout)
-        if left:
-            self._producer.purge()
-            self._producer.flush(1.0)
-        self._ended.set()
-        return KafkaTimeoutError.__name__ if left else None
-
-    def retire(self, timeout: float) -> None:
-        """End it when what it holds is answered, on a thread."""
-        threading.Thread(target=self.shut, args=(timeout,), daemon=True, name="protocontract-retired-producer").start()

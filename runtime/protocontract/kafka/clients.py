@@ -1,14 +1,13 @@
-"""Which client a consumer or a producer belongs to. The adapters are imported when one of theirs turns up."""
+"""Which client a consumer or a producer belongs to. An adapter is imported when something of its client turns up."""
 
 from __future__ import annotations
 
-import importlib.util
 import threading
 from typing import Any, Final, cast
 
+from protocontract.kafka import client
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.ports import Client, Producer
-from protocontract.violations import MissingExtra
 
 #: Modules of the clients, as they are named where an object's class comes from.
 _KAFKA_PYTHON: Final = "kafka"
@@ -22,18 +21,6 @@ _PRODUCER_SHAPE: Final = ("send", "partitions_for", "close")
 _KNOWN: Final = "kafka-python, confluent-kafka or aiokafka"
 
 
-def check_installed() -> None:
-    """Raise MissingExtra if none of the clients is there."""
-    for name in (_KAFKA_PYTHON, _CONFLUENT, _AIOKAFKA):
-        try:
-            if importlib.util.find_spec(name) is not None:
-                return
-        except ValueError:
-            # Something stands in sys.modules in its place.
-            continue
-    raise MissingExtra("protocontract.kafka", "kafka-python", "kafka")
-
-
 def consumer(given: Any) -> Client:
     """The client of a consumer that is polled by calls. Raises GuardError for any other object."""
     family = _family(given)
@@ -44,8 +31,6 @@ def consumer(given: Any) -> Client:
 
         return client_confluent.of(given)
     if family == _KAFKA_PYTHON or all(hasattr(given, name) for name in _CONSUMER_SHAPE):
-        from protocontract.kafka import client
-
         return client.of(given)
     raise GuardError(f"consumer: expected a consumer of {_KNOWN}, got {_described(given)}")
 
@@ -90,8 +75,6 @@ def close_producer(made: Producer, timeout: float) -> str | None:
     shut = getattr(made, "shut", None)
     if shut is not None:
         return cast("str | None", shut(timeout))
-    from protocontract.kafka import client
-
     return client.close_producer(made, timeout)
 
 

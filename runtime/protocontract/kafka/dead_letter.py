@@ -21,11 +21,11 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from protocontract.kafka.client import Fetched
 from protocontract.kafka.letter_form import DeadLetterForm, connect_headers, without_connect_headers
+from protocontract.kafka.ports import Fetched
 from protocontract.kafka.record import PREFIX, record_id, timestamp_type
 from protocontract.kafka.registry_frames import schema_name
-from protocontract.violations import FieldElement, Rule, Violation
+from protocontract.violations import FieldElement, Rule, Violation, rule_label
 
 if TYPE_CHECKING:
     from protocontract.contract import Contract
@@ -297,14 +297,6 @@ def split_headers(
         if place.isdigit() and len(place) < 10 and int(place) < len(kept) and kept[int(place)][1] == b""
     ]
     return before, kept, sorted(set(nulls))
-
-
-def rule_label(violation: Violation) -> str:
-    """A rule's id for headers and metrics: as it is; ``cel:<8 hex digits>`` for an expression or a long text."""
-    rule_id = violation.rule_id
-    if rule_id and len(rule_id) <= 100 and rule_id.isascii() and not any(mark in rule_id for mark in " ,\n\t"):
-        return rule_id
-    return f"cel:{violation.code:08x}"
 
 
 def error_class(violation: Violation) -> str:

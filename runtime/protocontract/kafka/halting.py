@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypedDict
 
-from protocontract.kafka.client import Fetched, TopicPartition
 from protocontract.kafka.delays import Delays
 from protocontract.kafka.errors import GuardError
+from protocontract.kafka.ports import Fetched, TopicPartition
 from protocontract.kafka.record import timestamp_type
 from protocontract.levels import LiveLevels, Verdict, duration_text, outcome_seconds, share_text
 

@@ -11,9 +11,9 @@ from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from protocontract import wire
-from protocontract.kafka.client import Fetched
 from protocontract.kafka.dead_letter import NORMALIZED, own_violation
 from protocontract.kafka.errors import GuardError
+from protocontract.kafka.ports import Fetched
 from protocontract.kafka.registry_frames import VALUE_SCHEMA_ID, Framed, Frames, own_frame
 from protocontract.violations import Refusal, Violation
 

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
-from protocontract.kafka.client import TopicPartition
+from protocontract.kafka.ports import TopicPartition
 
 
 @dataclass(slots=True)
