@@ -22,11 +22,11 @@ NUMBERS = frozenset(scalar.INTEGERS) | {"float", "double"}
 
 
 def words(word: str, context: Case) -> list[str]:
-    """What of the vocabulary says what a context says. A text cell is a string field with `scalar.type`; a bool in words
-    is also a bool field, whose JSON may hold them.
+    """What of the vocabulary says what a context says. A text cell is a string field with `scalar.type`; a bool in
+    words is also a bool field, whose JSON may hold them.
     """
     if word == "scalar" and context["form"] == "text" and context["type"] in NUMBERS | {"bool"}:
-        return ["cell"] if context["type"] in NUMBERS else ["cell", "scalar"]
+        return ["cell", "scalar"] if "bool_words" in context else ["cell"]
     return [word]
 
 

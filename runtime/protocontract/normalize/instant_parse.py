@@ -90,7 +90,7 @@ _UTC: Final = re.compile(
 )
 _ABBREVIATION: Final = re.compile(rf"(?:{_W}+[A-Za-z]{{1,5}}|[A-Y]{{1,5}})(?={_W}*(?:$|[\[(]))")
 _SUFFIX: Final = re.compile(r"\[(!?)([^\[\]=]+)(?:=([A-Za-z0-9-]+))?\]")
-_COMMENT: Final = re.compile(rf"{_W}*\([^()]*\)")
+_COMMENT: Final = re.compile(rf"{_W}*\((?:[^()]++|\([^()]*+\))*+\)")  # comments may nest (RFC 5322); once is enough
 _TIME_ONLY: Final = re.compile(r"[0-9]{1,2}:[0-9]{2}(?![0-9])")
 _ERA: Final = re.compile("民國|民国|明治|大正|昭和|平成|令和")
 

@@ -203,4 +203,7 @@ def _weigh_a_tilde(behind: str, before: str, after: str) -> int:
         return 2
     if behind == "™" or (behind == "—" and (before + after).isdecimal()):
         return 2
+    if behind in "©®°·" and not before.isupper():
+        # Behind a capital it may be the mark of a brand; at the beginning of a word it is half of a letter.
+        return 2
     return 2 if after.isalpha() and behind not in "’—\xad·" else 0

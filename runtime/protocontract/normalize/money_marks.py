@@ -128,16 +128,16 @@ _TABLE: Final = (
     ("CZK", "Kč Kc koruna korun 捷克克朗"),
     ("HUF", "Ft forint 福林"),
     ("*RON MDL", "lei leu"),
-    ("*RUB BYN", "руб руб. рублей рубля рубль р р. ruble rubles rouble roubles 卢布 盧布 ルーブル"),
+    ("*RUB BYN", "руб руб. рублей рубля рубль р р. Р Р. ruble rubles rouble roubles 卢布 盧布 ルーブル"),
     ("RUB", "₽"),
-    ("UAH", "₴ грн грн. гривень гривня гривны hryvnia"),
+    ("UAH", "₴ грн грн. hrn гривень гривня гривны hryvnia"),
     ("BYN ETB", "Br"),
     ("RSD", "din din. дин дин."),
     ("BAM", "KM КМ"),
     ("MKD", "ден ден. den"),
     ("ALL", "Lek Lekë lekë"),
     ("TRY", "₺ TL 土耳其里拉 里拉"),
-    ("GEL", "₾ ლარი"),
+    ("GEL", "₾ ლარი ლ lari"),
     ("AMD", "֏ драм"),
     ("AZN", "₼"),
     # Asia
@@ -156,38 +156,41 @@ _TABLE: Final = (
     ("TJS", "сомонӣ"),
     ("BDT", "৳ Tk Tk. taka"),
     ("MVR", "Rf"),
-    ("BTN", "Nu."),
+    ("BTN", "Nu. Nu"),
     ("MMK", "Ks"),
-    ("ILS", '₪ NIS nis shekel shekels ש״ח ש"ח 谢克尔'),
+    ("ILS", "₪ NIS nis shekel shekels ש״ח ש\"ח ש'ח ش.ج 谢克尔"),
     ("AFN", "؋"),
     ("IRR OMR QAR SAR YER", "﷼ riyal riyals rial rials ريال"),
     ("IRR", "ریال"),
-    ("SAR", "\u20c1 ر.س ر.س."),
+    ("SAR", "\u20c1 ر.س ر.س. ريال_سعودي"),
     ("SAR SCR", "SR"),
-    ("QAR", "QR ر.ق ر.ق."),
+    ("QAR", "QR ر.ق ر.ق. ريال_قطري"),
     ("OMR", "ر.ع ر.ع."),
     ("YER", "ر.ي ر.ي."),
     ("AED", "Dhs Dhs. د.إ د.إ."),
     ("AED MAD", "Dh DH dirham dirhams درهم 迪拉姆"),
-    ("KWD", "KD K.D. د.ك د.ك."),
+    ("KWD", "KD K.D. د.ك د.ك. دينار_كويتي"),
     ("BHD", "BD B.D. د.ب د.ب."),
-    ("JOD", "JD د.أ د.أ."),
-    ("IQD", "د.ع د.ع."),
+    ("JOD", "JD د.أ د.أ. د.ا د.ا. دينار_أردني"),
+    ("IQD", "د.ع د.ع. ع.د دينار_عراقي"),
     ("LBP", "ل.ل ل.ل."),
     ("SYP", "ل.س ل.س."),
     ("BHD DZD IQD JOD KWD LYD RSD TND", "dinar dinars دينار"),
     # Africa
     ("ZAR", "R rand 兰特 南非兰特"),
     ("EGP", "ج.م ج.م."),
+    ("EGP GBP SDG SSP", "جنيه"),
+    ("EGP", "جنيه_مصري"),
+    ("GBP", "جنيه_إسترليني"),
     ("MAD", "د.م د.م."),
     ("TND", "DT د.ت د.ت."),
-    ("DZD", "DA د.ج د.ج."),
-    ("LYD", "د.ل د.ل."),
+    ("DZD", "DA د.ج د.ج. دج دينار_جزائري"),
+    ("LYD", "د.ل د.ل. ل.د دينار_ليبي"),
     ("SDG", "ج.س ج.س."),
     ("MRU", "UM أ.م أ.م."),
     ("NGN", "₦ naira"),
     ("GHS", "₵ GH₵ cedi cedis"),
-    ("KES", "KSh Ksh"),
+    ("KES", "KSh Ksh KShs"),
     ("TZS", "TSh"),
     ("UGX", "USh"),
     ("KES SOS TZS UGX", "Sh Sh. shilling shillings"),
@@ -198,7 +201,7 @@ _TABLE: Final = (
     ("ZMW", "ZK"),
     ("SLE", "Le"),
     ("MGA", "Ar"),
-    ("ERN", "Nfk"),
+    ("ERN", "Nfk ናቕፋ نافكا"),
     ("STN", "Db"),
     # The Americas and the Pacific
     ("CRC", "₡"),
@@ -211,7 +214,7 @@ _TABLE: Final = (
     ("AWG XCG", "ƒ"),
     ("AWG", "Afl."),
     ("XCG", "Cg Cg."),
-    ("VUV", "VT"),
+    ("VUV", "VT Vt"),
 )
 
 # Signs of money that is no more, or never was a currency of ISO 4217, or a letter that only looks like a sign; and
@@ -221,7 +224,7 @@ _UNKNOWN: Final = (
     "GBX XXX XTS ZAc cent cents pence penny centimes céntimos centavos kopecks копеек коп коп. تومان sen 銭 "
     "比特币 以太坊 美分 欧分 便士 戈比"
 )
-_PARTS: Final = (("角 毛", -1), ("分", -2))
+_PARTS: Final = (("角 毛 毛钱 毛錢", -1), ("分 分钱 分錢", -2))
 _JIAO: Final = frozenset(_YUAN.split())
 
 

@@ -79,6 +79,8 @@ _CLOSERS: Final = "整正"
 _VAGUE: Final = "几幾数數半"
 # Words that may follow a numeral that is an amount nevertheless.
 _AFTER_NUMERALS: Final = "多余餘来來左上以"
+# Words that make a numeral of its own of the one before them: it counts something, or begins a range.
+_COUNTS: Final = "到至个個件只隻台张張次份位人天年月日本瓶盒包袋箱斤克吨噸米"
 # Letters that are not Chinese.
 _LETTERS: Final = re.compile(r"[^\W\d_\u2e80-\U0003ffff]+")
 # Exponents are bounded so that a short text cannot ask for a number of a million digits.
@@ -109,6 +111,7 @@ _UNSURE_POWERS: Final = frozenset(
 _ENGLISH_POWERS: Final = {"billion": 9, "billions": 9, "trillion": 12, "trillions": 12}
 POWER_WORDS: Final = frozenset(_WORD_POWERS) | _UNSURE_POWERS
 """Multipliers as words, in lower case, whether or not they have one value only."""
+_PERCENT_WORDS: Final = frozenset({"percent", "pct", "prozent", "pourcent", "procent", "percento", "процент"})
 # Credit and debit: which sign they mean depends on the account. (Cr may be crore, too.)
 _MINUS_WORDS: Final = frozenset({"minus", "negative", "moins", "menos", "meno", "минус"})
 _CREDIT_DEBIT: Final = frozenset({"CR", "DR", "Cr", "Dr", "cr", "dr"})
@@ -149,8 +152,8 @@ class _Scanner:
         if run is None:
             return self.numeral(start)
         end = run.end()
-        if text[start] in ".,٫" and start and text[start - 1].isalpha():
-            # A full stop behind a word may belong to either.
+        if text[start] in ".,٫" and start and (text[start - 1].isalpha() or text[start - 1] in ".,٫"):
+            # A full stop behind a word may belong to either; two of them belong to no number.
             return Token("n", start, end, fault="malformed_number")
         exponent = _EXPONENT.match(text, end)
         if exponent:
@@ -317,7 +320,8 @@ class _Scanner:
             return Token("t", start, start + 1, fault="percent")
         word = _LETTERS.match(text, start)
         if word:
-            return Token("t", start, word.end())
+            fault: Fault | None = "percent" if word.group().casefold() in _PERCENT_WORDS else None
+            return Token("t", start, word.end(), fault=fault)
         if _is_currency_sign(character):
             return Token("u", start, start + 1, fault="unknown_currency")
         return Token("t", start, start + 1)
@@ -487,7 +491,7 @@ def _numerals_in_words(text: str, token: Token) -> bool:
         not any("0" <= character <= "9" for character in text[token.start : token.end])
         and after.isalpha()
         and after >= "\u2e80"
-        and after not in _AFTER_NUMERALS
+        and after not in _AFTER_NUMERALS + _COUNTS
     )
 
 

@@ -102,7 +102,7 @@ def declared_marks(*, policy: str, locale: str | None, decimal: str | None) -> M
         raise OptionError("decimal", f'unknown decimal mark "{decimal}"; expected "." or ","')
     lenient = policy == "lenient"
     cldr = parse_locale(locale) if locale else None
-    lakh = cldr is None or cldr.territory == "IN" or _groups_by_lakh(cldr)
+    lakh = cldr is None or cldr.territory == "IN"
     if decimal:
         return Marks(lenient, {0x30: (decimal, "," if decimal == "." else ".")}, lakh)
     if cldr is None:
@@ -116,11 +116,6 @@ def declared_marks(*, policy: str, locale: str | None, decimal: str | None) -> M
             groups = {symbols.get("group", ""), symbols.get("currencyGroup", "")} - divides
             by_zero[zero] = ("".join(sorted(divides)), "".join(sorted(groups)))
     return Marks(lenient, by_zero, lakh)
-
-
-def _groups_by_lakh(cldr: Locale) -> bool:
-    pattern = cldr.currency_formats["standard"].grouping
-    return bool(pattern[1] == 2)
 
 
 def read(
