@@ -441,6 +441,14 @@ class Violation:
         return (self.contract, self.field_path, self.rule_id, self.message, self.for_key)
 
 
+def rule_label(violation: Violation) -> str:
+    """A rule's id for headers, metrics, tables: as it is; ``cel:<8 hex digits>`` for an expression or a long text."""
+    rule_id = violation.rule_id
+    if rule_id and len(rule_id) <= 100 and rule_id.isascii() and not any(mark in rule_id for mark in " ,\n\t"):
+        return rule_id
+    return f"cel:{violation.code:08x}"
+
+
 def _subscript_text(subscript: Subscript) -> str:
     if isinstance(subscript, bool):
         return "true" if subscript else "false"

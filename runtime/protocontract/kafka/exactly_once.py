@@ -34,17 +34,18 @@ from protocontract.kafka.dead_letter import (
     for_another_group,
     group_header,
     own_violation,
-    rule_label,
     truncated,
 )
-from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
+from protocontract.kafka.errors import DeadLetterError, GuardError, Later, SinkError
 from protocontract.kafka.forward import SinkEncoding, sink_letter
 from protocontract.kafka.halting import Breach, Breaker, Counted, Halting
 from protocontract.kafka.judge import EncodingChoice, Judge, TopicJudge
 from protocontract.kafka.letter_form import DeadLetterForm
 from protocontract.kafka.outbox import TRUNCATED_SIZES, TooLarge
+from protocontract.kafka.registry_frames import SinkFrame
 from protocontract.kafka.stats import GuardStats, PartitionStats
 from protocontract.kafka.transaction import Disturbed, TransactionFailed, Transactions
+from protocontract.violations import rule_label
 
 if TYPE_CHECKING:
     from protocontract.contract import Contract, Outcome
@@ -89,6 +90,7 @@ class ExactlyOnce:
         dead_letter_form: DeadLetterForm | None = None,
         encoding: EncodingChoice = "protobuf",
         sink_encoding: SinkEncoding | None = None,
+        sink_frame: SinkFrame | None = None,
         too_large: TooLarge = "block",
         backoff: tuple[float, float] = (0.1, 10.0),
         give_up_after: float | None = None,
@@ -119,6 +121,7 @@ class ExactlyOnce:
         self._sink = sink
         self._dead = dead_letter_topic
         self._sink_encoding: SinkEncoding | None = sink_encoding
+        self._sink_frame = sink_frame
         self._too_large: TooLarge = too_large
         self._backoff = backoff
         self._give_up_after = give_up_after
@@ -164,7 +167,8 @@ class ExactlyOnce:
     @property
     def blocked(self) -> str | None:
         """Why nothing is committed at present, or None."""
-        return self._blocked
+        registry = self._judge.registry
+        return self._blocked or (None if registry is None else registry.blocked)
 
     @property
     def unacknowledged(self) -> int:
@@ -249,7 +253,7 @@ class ExactlyOnce:
             if not self._transactions.ready and not self._prepared():
                 source.poll(hold=True)
                 continue
-            if time.monotonic() < self._retry_at:
+            if time.monotonic() < self._retry_at or self._registry_waiting():
                 source.poll(hold=True)
                 continue
             if not any(source.ready()):
@@ -264,6 +268,13 @@ class ExactlyOnce:
                 # What could not be committed was committed all the same, or is another member's now.
                 self._works_again()
         self._save_halts()
+
+    def _registry_waiting(self) -> bool:
+        registry = self._judge.registry
+        if registry is None or not registry.waiting:
+            return False
+        registry.give_up(self._give_up_after)
+        return True
 
     def _save_halts(self) -> None:
         """Write halts that no transaction has written yet: the next owner would have to find out by itself."""
@@ -340,7 +351,11 @@ class ExactlyOnce:
                 ):
                     return
                 raw = share.buffer[0]
-                outcome, own = (None, None) if self._passes_unjudged(raw) else judge(raw)
+                try:
+                    outcome, own = (None, None) if self._passes_unjudged(raw) else judge(raw)
+                except Later:
+                    # The schema registry does not say yet what the record is. What was taken is committed.
+                    return
                 if outcome is not None and observe is not None and not observe(raw, outcome, own):
                     # The line stops before this record: it is taken by whoever ends the halt.
                     break
@@ -389,7 +404,14 @@ class ExactlyOnce:
         if outcome.violations:
             stats.warnings.update({rule_label(violation) for violation in outcome.violations})
         return sink_letter(
-            self._sink, self._judge, raw, contract, message, changed=bool(outcome.changes), encoding=self._sink_encoding
+            self._sink,
+            self._judge,
+            raw,
+            contract,
+            message,
+            changed=bool(outcome.changes),
+            encoding=self._sink_encoding,
+            frame=self._sink_frame,
         )
 
     def _dead_letter(

@@ -6,10 +6,9 @@ import re
 from typing import Any, Final, NamedTuple
 
 from protocontract.contract import Contract
-from protocontract.kafka.dead_letter import rule_label
 from protocontract.kafka.judge import EncodingChoice, Judge
 from protocontract.kafka.letters import DeadLetter
-from protocontract.violations import ContractError, MissingExtra, Violation
+from protocontract.violations import ContractError, MissingExtra, Violation, rule_label
 
 # What a message can be called: the name comes from a header, and names modules that are looked for.
 _NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*")
