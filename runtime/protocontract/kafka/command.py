@@ -17,7 +17,7 @@ from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageE
 from protocontract.contract import Contract
 from protocontract.kafka import checks, client
 from protocontract.kafka.connection import client_config
-from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError
+from protocontract.kafka.errors import DeadLetterError, GuardError, RegistryError, SinkError
 from protocontract.kafka.exactly_once import ExactlyOnce
 from protocontract.kafka.forward import Forward
 from protocontract.kafka.guard import Guard
@@ -25,6 +25,7 @@ from protocontract.kafka.guard_options import guard_parser
 from protocontract.kafka.http import Health
 from protocontract.kafka.letter_form import TOPIC_NAME, DeadLetterForm, topic_for
 from protocontract.kafka.progress import Counting, Progress
+from protocontract.kafka.registry_options import contract_of
 from protocontract.kafka.transaction import TRANSACTION_TIMEOUT_MS, Transactions, Watchdog
 from protocontract.terminal import plural
 
@@ -44,9 +45,7 @@ def guard_command(argv: list[str]) -> int:
     if not named:
         raise UsageError("no broker is named; add --bootstrap-servers HOST:PORT or set KAFKA_BOOTSTRAP_SERVERS")
     config["bootstrap_servers"] = named.split(",") if isinstance(named, str) else list(named)
-    from protocontract.loading import resolve
-
-    contract = resolve(options.contract, proto_path=options.proto_path, descriptors=options.descriptors)
+    contract = contract_of(options)
     dead = options.dead_letter or contract.dead_letter_topic
     if not dead:
         raise UsageError(f"{contract.full_name} names no dead-letter topic; add --dead-letter TOPIC")
@@ -65,7 +64,7 @@ def guard_command(argv: list[str]) -> int:
             raise UsageError(f"`{topic}` is no name of a topic; expected letters, digits, `.`, `_` and `-`")
     try:
         return _run(options, contract, dead, config)
-    except (DeadLetterError, SinkError) as error:
+    except (DeadLetterError, SinkError, RegistryError) as error:
         return _say(error, COULD_NOT_CHECK)
     except GuardError as error:
         return _say(error, BROKEN if options.running else COULD_NOT_CHECK)
@@ -184,6 +183,7 @@ def _at_least_once(
         options.sink,
         client.producer_factory(config),
         encoding=options.sink_encoding,
+        frame=options.sink_frame,
         acknowledge_within=client.answer_within(config),
     )
 
@@ -222,6 +222,7 @@ def _exactly_once(
             dead_letter_form=_form(options),
             encoding=options.encoding,
             sink_encoding=options.sink_encoding,
+            sink_frame=options.sink_frame,
             too_large=options.too_large,
             give_up_after=options.give_up_after,
             grace=options.grace,

@@ -103,15 +103,18 @@ def cluster(options: argparse.Namespace) -> Cluster:
 
 def client_config(name: str | None) -> dict[str, Any]:
     """The options in a file of ``--client-config``. Raises UsageError, or OSError where it cannot be read."""
-    if name is None:
-        return {}
+    return {} if name is None else read_options(name, "kafka-python's options")
+
+
+def read_options(name: str, what: str) -> dict[str, Any]:
+    """The options in a TOML or .json file; ``what`` they are. Raises UsageError, or OSError where it cannot be read."""
     path = Path(name)
     text = path.read_text(encoding="utf-8")
     try:
         found = json.loads(text) if path.suffix == ".json" else tomllib.loads(text)
     except ValueError:
         # The parsers quote the file, which may hold passwords.
-        raise UsageError(f"{name} is not a file of kafka-python's options in TOML or JSON") from None
+        raise UsageError(f"{name} is not a file of {what} in TOML or JSON") from None
     if not isinstance(found, dict):
         raise UsageError(f"{name} holds no options; expected names with values")
     return found

@@ -6,6 +6,7 @@ import argparse
 from typing import Final
 
 from protocontract.kafka.letter_form import KEY_POLICIES, TOPIC_NAME
+from protocontract.kafka.registry_options import add_registry
 
 _DESCRIPTION: Final = """\
 Read a topic, apply a contract to every record, and write what keeps it to another topic; what breaks it goes to the
@@ -39,7 +40,7 @@ def guard_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--contract", required=True, metavar="NAME", help="full name of the message: pkg.v1.Message")
+    parser.add_argument("--contract", metavar="NAME", help="full name of the message: pkg.v1.Message")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--proto-path", metavar="DIR", help="compile the contract from the .proto files below DIR")
     where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
@@ -97,10 +98,10 @@ def guard_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--encoding",
         choices=("protobuf", "confluent", "json", "headers"),
-        default="protobuf",
-        help="how records are written; headers decides by __value_schema_id and content-type",
+        help="how records are written: protobuf (default), confluent (framed; default with --registry), json, or "
+        "headers: decided by __value_schema_id and content-type",
     )
-    parser.add_argument("--sink-encoding", choices=("protobuf", "json"), help="default as the source")
+    parser.add_argument("--sink-encoding", choices=("protobuf", "json", "confluent"), help="default as the source")
     parser.add_argument(
         "--too-large",
         choices=("block", "truncate"),
@@ -159,6 +160,7 @@ def guard_parser() -> argparse.ArgumentParser:
         default="text",
         help="json prints the counts at the end to standard output",
     )
+    add_registry(parser)
     return parser
 
 
