@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from protocontract_ci.diff.collector import Collector
 from protocontract_ci.diff.elements import compare_files, compare_messages
 from protocontract_ci.diff.enums import compare_enums
+from protocontract_ci.diff.oracle import Oracle
 from protocontract_ci.diff.pairing import Pairs, pair
+from protocontract_ci.diff.rules import compare_rules
 from protocontract_ci.diff.services import compare_services
 from protocontract_ci.model import Change
 from protocontract_ci.sources import Contracts
@@ -24,11 +26,12 @@ class Diff:
     notes: tuple[str, ...] = ()
 
 
-def compare(before: Contracts, after: Contracts) -> Diff:
-    """All changes from one state to another."""
+def compare(before: Contracts, after: Contracts, oracle: Oracle | None = None) -> Diff:
+    """All changes from one state to another. ``oracle`` settles what the table of rules leaves open."""
     collector = Collector(before, after, pair(before, after))
     compare_files(collector)
-    compare_messages(collector)
+    fields = compare_messages(collector)
     compare_enums(collector)
     compare_services(collector)
+    compare_rules(collector, fields, oracle)
     return Diff(before, after, tuple(collector.changes), collector.pairs)
