@@ -10,8 +10,6 @@ import pytest
 
 from tests.registry.support import Server
 
-pytest.importorskip("confluent_kafka")
-
 
 @pytest.fixture(scope="session")
 def program() -> str:

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.request import Request, urlopen
 
 from protocontract.contract import Contract
+from protocontract.kafka.registry_client import Reference, RegistryClient
+from protocontract.kafka.registry_schema import encoded
 from protocontract_compiler.dynamic import compile as compile_set
 from protocontract_compiler.dynamic import describe
 
@@ -21,6 +23,7 @@ NAME: Final = "acme.pay.v1.Payment"
 NESTED: Final = "acme.pay.v1.Envelope.Body.Line"
 TOPIC: Final = "payments"
 DEAD: Final = "payments.dead"
+MONEY_FILE: Final = "acme/pay/v1/money.proto"
 MONEY: Final = """
 syntax = "proto3";
 package acme.pay.v1;
@@ -45,7 +48,7 @@ message Payment {
   Kind kind = 4;
 }
 """
-SOURCES: Final[Mapping[str, str]] = {"acme/pay/v1/money.proto": MONEY, "acme/pay/v1/payment.proto": PAYMENT}
+SOURCES: Final[Mapping[str, str]] = {MONEY_FILE: MONEY, "acme/pay/v1/payment.proto": PAYMENT}
 
 
 @cache
@@ -118,3 +121,25 @@ class Server:
         with urlopen(Request(self.url + path, method=method), timeout=10) as answer:
             found: bytes = answer.read()
             return found
+
+
+def register(server: Server, subject: str = "payments-value", *, source: bool = False) -> int:
+    """Register the payment's schema, as source or as descriptor, with what it refers to; its id."""
+    client = RegistryClient({"url": server.url})
+    descriptor: Any = contract().message_type.DESCRIPTOR
+    money = next(file for file in descriptor.file.dependencies if file.name == MONEY_FILE)
+    client.register(MONEY_FILE, MONEY if source else encoded(money), ())
+    reference = Reference(MONEY_FILE, MONEY_FILE, 1)
+    client.register(subject, PAYMENT if source else encoded(descriptor.file), (reference,))
+    schema_id = client.version(subject).schema_id
+    assert schema_id is not None
+    return schema_id
+
+
+def put(server: Server, text: str, subject: str = "other") -> int:
+    """Register a schema without references; its id."""
+    client = RegistryClient({"url": server.url})
+    client.register(subject, text, ())
+    schema_id = client.version(subject).schema_id
+    assert schema_id is not None
+    return schema_id

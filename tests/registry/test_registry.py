@@ -11,11 +11,10 @@ import pytest
 from protocontract import wire
 from protocontract.kafka.errors import GuardError, Later, RegistryError
 from protocontract.kafka.registry import WAITED_FOR, Registry
-from protocontract.kafka.registry_client import Missing, Reference, RegistryClient, Unreachable
+from protocontract.kafka.registry_client import Missing, RegistryClient, Unreachable
 from protocontract.kafka.registry_frames import Frames, schema_name
-from protocontract.kafka.registry_schema import encoded
 from protocontract.violations import Refusal
-from tests.registry.support import MONEY, NAME, NESTED, PAYMENT, Server, contract, record
+from tests.registry.support import MONEY, NAME, NESTED, Server, contract, put, record, register
 
 GOOD = b"\x0a\x01a"
 
@@ -28,30 +27,6 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now
-
-
-def register(server: Server, subject: str = "payments-value", *, source: bool = False, text: str = PAYMENT) -> int:
-    """Register the payment's schema with its references; its id."""
-    client = RegistryClient({"url": server.url})
-    references = [("acme/pay/v1/money.proto", MONEY)]
-    descriptor: Any = contract().message_type.DESCRIPTOR
-    for name, each in references:
-        file = next(one for one in descriptor.file.dependencies if one.name == name)
-        client.register(name, each if source else encoded(file), ())
-    found = (Reference("acme/pay/v1/money.proto", "acme/pay/v1/money.proto", 1),)
-    client.register(subject, text if source else encoded(descriptor.file), found)
-    schema_id = client.version(subject).schema_id
-    assert schema_id is not None
-    return schema_id
-
-
-def put(server: Server, text: str, subject: str = "other") -> int:
-    """Register a schema without references; its id."""
-    client = RegistryClient({"url": server.url})
-    client.register(subject, text, ())
-    schema_id = client.version(subject).schema_id
-    assert schema_id is not None
-    return schema_id
 
 
 def refusal(found: object) -> str:

@@ -40,7 +40,7 @@ class Subject(NamedTuple):
     @classmethod
     def of(cls, text: str) -> Subject:
         """Read it. Raises ValueError."""
-        found = re.fullmatch(r"(?P<name>.+?)(@(latest|(?P<version>[0-9]{1,9})))?", text)
+        found = re.fullmatch(r"(?P<name>[^@].*?)(@(latest|(?P<version>[0-9]{1,9})))?", text)
         if found is None or found["version"] == "0":
             raise ValueError("expected NAME or NAME@VERSION")
         return cls(found["name"], None if found["version"] is None else int(found["version"]))
@@ -75,6 +75,8 @@ def contract_from(registry: Registry, subject: Subject, message: str | None = No
     except Unreachable as error:
         raise GuardError(registry.no_answer(error)) from None
     except UnusableSchema as error:
+        if isinstance(error.__cause__, ContractError):
+            raise error.__cause__ from None
         raise GuardError(f"subject {subject.name}: its schema cannot be used: {error}") from None
     contracts: Mapping[str, Contract[Any]] = compiler("compile")(files)
     file = next(each for each in files.file if each.name == name)

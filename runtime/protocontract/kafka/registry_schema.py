@@ -113,8 +113,8 @@ def file_set(registered: Registered, references: Mapping[str, Registered]) -> tu
     if texts:
         try:
             files = compiler("describe")(texts, files)
-        except ContractError:
-            raise UnusableSchema("its source does not compile") from None
+        except ContractError as error:
+            raise UnusableSchema("its source does not compile") from error
     return name, files
 
 
