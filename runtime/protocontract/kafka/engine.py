@@ -22,7 +22,6 @@ from protocontract.kafka.dead_letter import (
     for_another_group,
     group_header,
     own_violation,
-    rule_label,
 )
 from protocontract.kafka.ends import Ends
 from protocontract.kafka.errors import DeadLetterError, GuardError, Later, SinkError
@@ -32,9 +31,10 @@ from protocontract.kafka.letter_form import DeadLetterForm, topic_for
 from protocontract.kafka.outbox import Outbox, Sending, TooLarge
 from protocontract.kafka.ports import Client, Fetched, ProducerFactory, TopicPartition, error_name
 from protocontract.kafka.record import Record
+from protocontract.kafka.shadow import Shadow
 from protocontract.kafka.source import Partition, Source
 from protocontract.kafka.stats import GuardStats
-from protocontract.violations import Violation
+from protocontract.violations import Violation, rule_label
 
 if TYPE_CHECKING:
     from protocontract.contract import Contract
@@ -83,6 +83,7 @@ class Engine(Generic[M]):
         close_consumer: bool = True,
         breaker: Breaker | Mapping[str, Any] | None = None,
         on_breach: Callable[[Breach], object] | None = None,
+        shadow: Shadow | Contract[Any] | Mapping[str, Contract[Any]] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Check the set-up; nothing is sent or read before the guard is entered.
@@ -114,6 +115,8 @@ class Engine(Generic[M]):
         breaker: halts a partition whose last records are mostly bad: ``{"ratio": 0.5, "records": 100}``, or a number of
             bad ones in a row, ``{"consecutive": 50}``, or both.
         on_breach: called when a level of the contract turns missed or a breaker opens, on the guard's thread.
+        shadow: a candidate contract that is run beside, without any effect, and its report kept in ``self.shadow``; or
+            a ``Shadow``, for part of the records.
         clock: wall clock by which levels are judged, in seconds since 1970.
 
         Raises GuardError naming what to change.
@@ -122,6 +125,8 @@ class Engine(Generic[M]):
         self._consumer = self._client.consumer
         check_config(self._consumer.config, self._client.spelled)
         self._judge = Judge(contract, encoding)
+        #: What a candidate contract would do otherwise, where one was given.
+        self.shadow: Final = Shadow.of(shadow, self._judge, encoding)
         if tombstones not in ("skip", "deliver", "reject"):
             raise GuardError(f"tombstones: expected skip, deliver or reject, got {tombstones!r}")
         if too_large not in ("block", "truncate"):
@@ -377,7 +382,7 @@ class Engine(Generic[M]):
         take, judge, clock = ledger.take, self._judge.for_topic(partition.tp.topic), time.monotonic
         source, quiet, sink = self._source, self._outbox.quiet, self._sink
         contract, unknown_fields = judge.contract, judge.has_unknown_fields
-        observe = self._halting.observer(partition)
+        observe, compare = self._halting.observer(partition), self.shadow
         group_metadata, membership = self._consumer.group_metadata, source.membership
         generation, member_id = membership
         group = group_header(self._provenance.group)
@@ -424,6 +429,8 @@ class Engine(Generic[M]):
                 buffer.appendleft(raw)
                 self._halting.save()
                 return
+            if compare is not None:
+                compare(raw, outcome, own)
             message = outcome.message
             if message is None or own is not None:
                 counts.broken += 1

@@ -43,6 +43,7 @@ from protocontract.kafka.judge import EncodingChoice, Judge, TopicJudge
 from protocontract.kafka.letter_form import DeadLetterForm
 from protocontract.kafka.outbox import TRUNCATED_SIZES, TooLarge
 from protocontract.kafka.registry_frames import SinkFrame
+from protocontract.kafka.shadow import Shadow, Tally
 from protocontract.kafka.stats import GuardStats, PartitionStats
 from protocontract.kafka.transaction import Disturbed, TransactionFailed, Transactions
 from protocontract.violations import rule_label
@@ -70,6 +71,8 @@ class _Work:
     stats: GuardStats = field(default_factory=GuardStats)
     #: Next offset, leader epoch and metadata of each partition.
     marks: dict[TopicPartition, tuple[int, int, str]] = field(default_factory=dict)
+    #: What the shadow found.
+    tally: Tally = field(default_factory=Tally)
     records: int = 0
     bytes: int = 0
     #: The record in hand: whose letter it was, if the transaction fails with it alone.
@@ -100,6 +103,7 @@ class ExactlyOnce:
         max_records: int = MAX_RECORDS,
         breaker: Breaker | Mapping[str, Any] | None = None,
         on_breach: Callable[[Breach], object] | None = None,
+        shadow: Shadow | Contract[Any] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         """Check the set-up; nothing is sent or read before ``start``.
@@ -116,6 +120,8 @@ class ExactlyOnce:
         config = self._consumer.config
         self._check_consumer(config)
         self._judge = Judge(contract, encoding)
+        #: What a candidate contract would do otherwise, where one was given: of committed records only.
+        self.shadow: Final = Shadow.of(shadow, self._judge, encoding)
         self._contract = contract
         self._transactions = transactions
         self._sink = sink
@@ -359,6 +365,8 @@ class ExactlyOnce:
                 if outcome is not None and observe is not None and not observe(raw, outcome, own):
                     # The line stops before this record: it is taken by whoever ends the halt.
                     break
+                if outcome is not None and self.shadow is not None:
+                    self.shadow(raw, outcome, own, work.tally)
                 work.last = share.take()
                 work.records += 1
                 counts.consumed += 1
@@ -443,6 +451,8 @@ class ExactlyOnce:
         )
         work.stats.transactions = 1
         _add(self.stats, work.stats)
+        if self.shadow is not None:
+            self.shadow.tally.add(work.tally)
         self._source.committed(work.marks)
         if self._cuts:
             self._cuts = Counter(
