@@ -1,0 +1,1 @@
+"""What rules mean: which messages they accept, compared exactly, with a proof or a witness."""

@@ -1,0 +1,72 @@
+"""The two validators as judges of a witness: ours, compiled in memory, and protovalidate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import protovalidate
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.message_factory import GetMessageClass
+
+from protocontract import ContractError, RuleEvaluationError
+from protocontract.contract import Contract
+from protocontract_ci.sources import Contracts
+from protocontract_compiler import dynamic, pipeline
+from protocontract_compiler.diagnostics import Diagnostics, Stopped
+
+
+class Judges:
+    """Both validators for the messages of one state of the contracts."""
+
+    def __init__(self, contracts: Contracts) -> None:
+        self._contracts = contracts
+        self._compiled: dict[str, Contract[Any]] | None = None
+        self._theirs = protovalidate.Validator()
+
+    def new(self, full_name: str) -> Message:
+        """An empty message. Raises KeyError for an unknown name."""
+        return GetMessageClass(self._contracts.loaded.pool.FindMessageTypeByName(full_name))()
+
+    def accepts(self, full_name: str, data: bytes) -> bool | None:
+        """Whether both accept the message; None where they have no result, or not the same one."""
+        try:
+            message = self.new(full_name)
+            message.ParseFromString(data)
+        except (DecodeError, KeyError):
+            return None
+        try:
+            theirs = not self._theirs.collect_violations(message)
+        except protovalidate.CompilationError:
+            return None
+        except protovalidate.EvaluationError:
+            # A rule that fails to be evaluated accepts nothing.
+            theirs = False
+        ours = self._ours(full_name, message)
+        return theirs if ours == theirs else None
+
+    def _ours(self, full_name: str, message: Message) -> bool | None:
+        contract = self._all().get(full_name)
+        if contract is None:
+            return None
+        try:
+            return not [found for found in contract.validate(message) if _of_buf_validate(found.rule_id)]
+        except RuleEvaluationError:
+            return False
+        except ContractError:
+            return None
+
+    def _all(self) -> dict[str, Contract[Any]]:
+        if self._compiled is None:
+            options = pipeline.CompileOptions()
+            diagnostics = Diagnostics()
+            try:
+                schema = pipeline.compile_schema(self._contracts.loaded, diagnostics, options)
+                self._compiled = dict(dynamic.contracts_of(self._contracts.loaded, schema, options))
+            except Stopped:
+                # A contract with mistakes judges nothing.
+                self._compiled = {}
+        return self._compiled
+
+
+def _of_buf_validate(rule_id: str) -> bool:
+    return rule_id.partition(".")[0] not in ("spans", "sequence", "graph", "tensor")

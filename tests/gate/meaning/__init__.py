@@ -1,0 +1,1 @@
+"""Rules compared by meaning."""
