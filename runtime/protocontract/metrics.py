@@ -11,11 +11,13 @@ paths never become labels. docs/observability.md lists all metrics.
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final
 
+from protocontract.comparison import KINDS
 from protocontract.violations import MissingExtra
 
 try:
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from protocontract.kafka.engine import Engine
     from protocontract.kafka.exactly_once import ExactlyOnce
     from protocontract.kafka.halting import _Watch
+    from protocontract.kafka.oldest import Looked, OldestWatch
 
 __all__ = ["CONTENT_TYPE", "OTHER", "GuardCollector", "exposition"]
 
@@ -71,8 +74,17 @@ class _Bounded:
 class GuardCollector(Collector):
     """Reads one guard at each scrape. May be registered with any registry; made before the guard is entered."""
 
-    def __init__(self, guard: Engine[Any] | ExactlyOnce) -> None:
+    def __init__(
+        self,
+        guard: Engine[Any] | ExactlyOnce,
+        *,
+        dead_letters: OldestWatch | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        """``dead_letters``: what looks for the oldest dead letter that is not resolved."""
         self._guard = guard
+        self._dead_letters_watch = dead_letters
+        self._clock = clock
         self._times = guard._judge.measure()
         self._group = guard._provenance.group
         self._contracts = _Bounded(MAX_CONTRACTS)
@@ -91,7 +103,9 @@ class GuardCollector(Collector):
         yield from self._dead_letters()
         yield from self._levels()
         yield from self._streams()
+        yield from self._shadow()
         yield from self._state()
+        yield from self._registry()
 
     def _contract(self, name: str) -> str:
         return self._contracts.of(name)[0]
@@ -178,6 +192,8 @@ class GuardCollector(Collector):
             "Dead letters of which only the beginning fitted.",
             stats.truncated if outbox is None else outbox.counts.truncated,
         )
+        if self._dead_letters_watch is not None:
+            yield from self._oldest(self._dead_letters_watch.looked)
         if outbox is not None:
             yield GaugeMetricFamily("dead_letter_pending", "Dead letters on their way.", outbox.pending)
             yield GaugeMetricFamily(
@@ -185,6 +201,23 @@ class GuardCollector(Collector):
                 "1 while the dead-letter topic cannot be written.",
                 float(outbox.blocked is not None),
             )
+
+    def _oldest(self, looked: Looked | None) -> Iterator[Metric]:
+        now = self._clock()
+        age, left = (
+            GaugeMetricFamily(f"dead_letter_oldest_unresolved_{name}_seconds", text, labels=["topic"])
+            for name, text in (
+                ("age", "Age of the oldest dead letter that is not resolved; 0 where all are, absent while not known."),
+                ("retention", "Until its topic deletes it; absent where it does not."),
+            )
+        )
+        if looked is not None:
+            oldest = looked.oldest
+            age.add_metric([looked.topic], 0.0 if oldest is None else max(0.0, now - oldest.written))
+            if oldest is not None and looked.retention is not None:
+                left.add_metric([looked.topic], oldest.written + looked.retention - now)
+        yield age
+        yield left
 
     def _watches(self) -> list[tuple[tuple[str, str], _Watch]]:
         """The contracts with levels, with the labels that they all have."""
@@ -263,6 +296,45 @@ class GuardCollector(Collector):
                 ((contract.full_name, self._group, contract.version, contract.fingerprint), 1)
                 for contract in self._guard._judge.contracts[:MAX_CONTRACTS]
             ),
+        )
+
+    def _registry(self) -> Iterator[Metric]:
+        """Of guards that have a schema registry."""
+        registry = self._guard._judge.registry
+        if registry is None:
+            return
+        yield GaugeMetricFamily(
+            "schema_registry_blocked",
+            "1 while records wait because the registry does not answer.",
+            float(registry.blocked is not None),
+        )
+        for name, help_text, count in (
+            ("lookups", "Schemas that the registry was asked for.", registry.stats.lookups),
+            ("errors", "Requests without an answer; they are sent again.", registry.stats.errors),
+            ("unknown_ids", "Schema ids that were given up as unknown.", registry.stats.unknown),
+        ):
+            yield CounterMetricFamily(f"schema_registry_{name}", help_text, count)
+
+    def _shadow(self) -> Iterator[Metric]:
+        """Of guards that have a candidate contract beside."""
+        if self._guard.shadow is None:
+            return
+        tally = self._guard.shadow.tally
+        results = [("agreed", tally.agreed), ("failed", tally.failed), *((kind, tally.kinds[kind]) for kind in KINDS)]
+        yield _counter(
+            "data_contract_shadow_records",
+            "Records by what the candidate contract would do with them; failed ones met a mistake in it.",
+            ("result",),
+            (((result,), count) for result, count in results),
+        )
+        yield _counter(
+            "data_contract_shadow_differences",
+            "Records by the rules that make a difference; one for each rule.",
+            ("kind", "rule_id"),
+            ((labels, row.records) for labels, row in sorted(tally.rows.copy().items())),
+        )
+        yield CounterMetricFamily(
+            "data_contract_shadow_seconds", "Time that the candidate contract took, in all.", tally.seconds
         )
 
     def _state(self) -> Iterator[Metric]:

@@ -10,20 +10,21 @@ import sys
 import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
+from functools import partial
 from typing import Any, NamedTuple
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
 from protocontract.contract import Contract
 from protocontract.kafka import checks, client
-from protocontract.kafka.connection import client_config
+from protocontract.kafka.connection import Cluster, client_config
 from protocontract.kafka.errors import DeadLetterError, GuardError, RegistryError, SinkError
 from protocontract.kafka.exactly_once import ExactlyOnce
 from protocontract.kafka.forward import Forward
 from protocontract.kafka.guard import Guard
-from protocontract.kafka.guard_options import guard_parser
+from protocontract.kafka.guard_options import guard_parser, letter_form
 from protocontract.kafka.http import Health
-from protocontract.kafka.letter_form import TOPIC_NAME, DeadLetterForm, topic_for
+from protocontract.kafka.letter_form import TOPIC_NAME, topic_for
+from protocontract.kafka.oldest import OldestWatch, look
 from protocontract.kafka.progress import Counting, Progress
 from protocontract.kafka.registry_options import contract_of
 from protocontract.kafka.transaction import TRANSACTION_TIMEOUT_MS, Transactions, Watchdog
@@ -35,7 +36,7 @@ def guard_command(argv: list[str]) -> int:
     if argv[:1] in (["status"], ["resume"]):
         from protocontract.kafka.halt_command import resume_command, status_command
 
-        return (status_command if argv[0] == "status" else resume_command)(argv[1:])
+        return below[argv[0]](argv[1:])
     options = guard_parser().parse_args(argv)
     servers = options.bootstrap_servers or os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
     config = client_config(options.client_config)
@@ -49,8 +50,6 @@ def guard_command(argv: list[str]) -> int:
     dead = options.dead_letter or contract.dead_letter_topic
     if not dead:
         raise UsageError(f"{contract.full_name} names no dead-letter topic; add --dead-letter TOPIC")
-    if options.dead_letter_key_secret is not None and options.dead_letter_key in ("keep", "drop"):
-        raise UsageError("--dead-letter-key-secret is for hashes; add --dead-letter-key hash (or contract)")
     try:
         dead = topic_for(dead, _group(options))
     except GuardError as error:
@@ -63,6 +62,8 @@ def guard_command(argv: list[str]) -> int:
         if not TOPIC_NAME.fullmatch(topic):
             raise UsageError(f"`{topic}` is no name of a topic; expected letters, digits, `.`, `_` and `-`")
     try:
+    if options.watch_dead_letters is not None and options.http is None:
+        raise UsageError("--watch-dead-letters is for /metrics; add --http PORT")
         return _run(options, contract, dead, config)
     except (DeadLetterError, SinkError, RegistryError) as error:
         return _say(error, COULD_NOT_CHECK)
@@ -80,7 +81,11 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
     work = (_exactly_once if options.exactly_once else _at_least_once)(options, contract, dead, for_consumer, config)
     guard = work.guard
     progress = Progress(guard, f"{options.source} -> {options.sink}", sys.stderr)
-    health = _health(options, work)
+    watch = None
+    if options.watch_dead_letters is not None:
+        reader = Cluster({**for_consumer, **config}).reader
+        watch = OldestWatch(partial(look, reader, config, dead), options.watch_dead_letters)
+    health = _health(options, work, watch)
 
     def step() -> None:
         progress.tick()
@@ -166,7 +171,7 @@ def _at_least_once(
             contract,
             dead_letters=config,
             dead_letter_topic=dead,
-            dead_letter_form=_form(options),
+            dead_letter_form=letter_form(options),
             encoding=options.encoding,
             tombstones="deliver",
             too_large=options.too_large,
@@ -219,7 +224,7 @@ def _exactly_once(
             Transactions(producers),
             sink=options.sink,
             dead_letter_topic=dead,
-            dead_letter_form=_form(options),
+            dead_letter_form=letter_form(options),
             encoding=options.encoding,
             sink_encoding=options.sink_encoding,
             sink_frame=options.sink_frame,
@@ -251,11 +256,11 @@ def _exactly_once(
     return _Work(guard, tick, start, guard.run, close)
 
 
-def _health(options: argparse.Namespace, work: _Work) -> Health | None:
+def _health(options: argparse.Namespace, work: _Work, watch: OldestWatch | None) -> Health | None:
     if options.http is None:
         return None
     try:
-        return Health(work.guard, options.http)
+        return Health(work.guard, options.http, dead_letters=watch)
     except OSError as error:
         work.close()
         raise GuardError(f"--http: port {options.http} cannot be used ({error.strerror})") from None

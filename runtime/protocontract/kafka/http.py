@@ -15,9 +15,10 @@ from protocontract.violations import MissingExtra
 
 if TYPE_CHECKING:
     from protocontract.kafka.exactly_once import ExactlyOnce
-    from protocontract.kafka.guard import Guard
+    from protocontract.kafka.oldest import OldestWatch
 
 #: Carries why the line goes on. A page in a browser cannot send it without being allowed to, so none can resume us.
+    from protocontract.kafka.engine import Engine
 REASON_HEADER: Final = "Protocontract-Reason"
 _TEXT: Final = "text/plain; charset=utf-8"
 
@@ -25,8 +26,19 @@ _TEXT: Final = "text/plain; charset=utf-8"
 class Health:
     """Serves one guard's state from the moment it is made until ``close``."""
 
-    def __init__(self, guard: Guard[Any] | ExactlyOnce, port: int, host: str = "127.0.0.1") -> None:
-        """``port`` 0 takes any free one; ``self.port`` says which. Raises OSError where the port is taken."""
+    def __init__(
+        self,
+        guard: Engine[Any] | ExactlyOnce,
+        port: int,
+        host: str = "127.0.0.1",
+        *,
+        dead_letters: OldestWatch | None = None,
+    ) -> None:
+        """``port`` 0 takes any free one; ``self.port`` says which. Raises OSError where the port is taken.
+
+        ``dead_letters`` looks for the oldest dead letter that is not resolved, for the metrics. It is started and
+        closed with this.
+        """
         self._guard = guard
         interval = guard._consumer.config.get("max_poll_interval_ms") or 300_000
         self._stuck_after = interval / 1000
@@ -37,9 +49,10 @@ class Health:
             from protocontract import metrics
         except MissingExtra as error:
             self._no_metrics = str(error)
+        self._dead_letters = dead_letters
         else:
             self._metrics = metrics
-            self._collector = metrics.GuardCollector(guard)
+            self._collector = metrics.GuardCollector(guard, dead_letters=dead_letters)
         self._server = ThreadingHTTPServer((host, port), _handler(self))
         self._server.daemon_threads = True
         self.port: Final[int] = self._server.server_address[1]
@@ -54,6 +67,8 @@ class Health:
         """Stop serving."""
         self._server.shutdown()
         self._server.server_close()
+        if dead_letters is not None:
+            dead_letters.start()
         self._thread.join(2.0)
 
     def answer(self, path: str) -> tuple[int, str, bytes]:
@@ -61,6 +76,8 @@ class Health:
         if path == "/livez":
             silent = time.monotonic() - self._beat
             if silent > self._stuck_after:
+        if self._dead_letters is not None:
+            self._dead_letters.close()
                 return 503, _TEXT, f"the guard's loop has not come round for {silent:.0f} s\n".encode()
             return 200, _TEXT, b"alive\n"
         if path == "/readyz":
