@@ -11,6 +11,7 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
@@ -21,9 +22,9 @@ from protocontract.kafka.errors import DeadLetterError, GuardError, RegistryErro
 from protocontract.kafka.exactly_once import ExactlyOnce
 from protocontract.kafka.forward import Forward
 from protocontract.kafka.guard import Guard
-from protocontract.kafka.guard_options import guard_parser, letter_form
+from protocontract.kafka.guard_options import guard_parser
 from protocontract.kafka.http import Health
-from protocontract.kafka.letter_form import TOPIC_NAME, topic_for
+from protocontract.kafka.letter_form import TOPIC_NAME, DeadLetterForm, topic_for
 from protocontract.kafka.oldest import OldestWatch, look
 from protocontract.kafka.progress import Counting, Progress
 from protocontract.kafka.registry_options import contract_of
@@ -36,7 +37,7 @@ def guard_command(argv: list[str]) -> int:
     if argv[:1] in (["status"], ["resume"]):
         from protocontract.kafka.halt_command import resume_command, status_command
 
-        return below[argv[0]](argv[1:])
+        return (status_command if argv[0] == "status" else resume_command)(argv[1:])
     options = guard_parser().parse_args(argv)
     servers = options.bootstrap_servers or os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
     config = client_config(options.client_config)
@@ -50,6 +51,8 @@ def guard_command(argv: list[str]) -> int:
     dead = options.dead_letter or contract.dead_letter_topic
     if not dead:
         raise UsageError(f"{contract.full_name} names no dead-letter topic; add --dead-letter TOPIC")
+    if options.dead_letter_key_secret is not None and options.dead_letter_key in ("keep", "drop"):
+        raise UsageError("--dead-letter-key-secret is for hashes; add --dead-letter-key hash (or contract)")
     try:
         dead = topic_for(dead, _group(options))
     except GuardError as error:
@@ -58,12 +61,12 @@ def guard_command(argv: list[str]) -> int:
         raise UsageError("source, sink and dead letters must be three topics")
     if options.transactional_id_prefix is not None and not options.exactly_once:
         raise UsageError("--transactional-id-prefix names transactions; add --exactly-once")
+    if options.watch_dead_letters is not None and options.http is None:
+        raise UsageError("--watch-dead-letters is for /metrics; add --http PORT")
     for topic in (options.source, options.sink, dead):
         if not TOPIC_NAME.fullmatch(topic):
             raise UsageError(f"`{topic}` is no name of a topic; expected letters, digits, `.`, `_` and `-`")
     try:
-    if options.watch_dead_letters is not None and options.http is None:
-        raise UsageError("--watch-dead-letters is for /metrics; add --http PORT")
         return _run(options, contract, dead, config)
     except (DeadLetterError, SinkError, RegistryError) as error:
         return _say(error, COULD_NOT_CHECK)
@@ -171,7 +174,7 @@ def _at_least_once(
             contract,
             dead_letters=config,
             dead_letter_topic=dead,
-            dead_letter_form=letter_form(options),
+            dead_letter_form=_form(options),
             encoding=options.encoding,
             tombstones="deliver",
             too_large=options.too_large,
@@ -224,7 +227,7 @@ def _exactly_once(
             Transactions(producers),
             sink=options.sink,
             dead_letter_topic=dead,
-            dead_letter_form=letter_form(options),
+            dead_letter_form=_form(options),
             encoding=options.encoding,
             sink_encoding=options.sink_encoding,
             sink_frame=options.sink_frame,

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import Final
 
-from protocontract.cli import UsageError
-from protocontract.kafka.errors import GuardError
-from protocontract.kafka.letter_form import KEY_POLICIES, TOPIC_NAME, DeadLetterForm
+from protocontract.kafka.letter_form import KEY_POLICIES, TOPIC_NAME
 from protocontract.kafka.registry_options import add_registry
 
 _DESCRIPTION: Final = """\
@@ -137,12 +134,6 @@ def guard_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--halt",
-    parser.add_argument(
-        "--watch-dead-letters",
-        type=_seconds,
-        metavar="SECONDS",
-        help="look so often for the oldest dead letter that nobody has resolved, for /metrics",
-    )
         choices=("pause", "exit"),
         default="pause",
         help="what a missed level of a contract that halts, or an open breaker, does: stay in the "
@@ -154,39 +145,6 @@ def guard_parser() -> argparse.ArgumentParser:
         metavar="SHARE",
         help="halt a partition when so many of its last 100 records are bad: 0.5 is half of them",
     )
-def add_letter_form(parser: argparse.ArgumentParser) -> None:
-    """The options that say where dead letters go and what they look like; ``letter_form`` reads the latter."""
-    parser.add_argument(
-        "--dead-letter",
-        metavar="TOPIC",
-        help="where bad records are written; default the contract's. {group} in it stands for the group",
-    )
-    parser.add_argument(
-        "--dead-letter-key",
-        choices=KEY_POLICIES,
-        default="keep",
-        help="the key of dead letters: the record's (default), its SHA-256, none, or as the contract says: "
-        "a hash where its key_field is sensitive",
-    )
-    parser.add_argument(
-        "--dead-letter-key-secret",
-        metavar="FILE",
-        help="make the hash an HMAC with what is in this file: without, a key that can be guessed can be found",
-    )
-    parser.add_argument(
-        action="store_true",
-    )
-
-
-def letter_form(options: argparse.Namespace) -> DeadLetterForm:
-    """What dead letters look like. Raises UsageError."""
-    name = options.dead_letter_key_secret
-    if name is not None and options.dead_letter_key in ("keep", "drop"):
-        raise UsageError("--dead-letter-key-secret is for hashes; add --dead-letter-key hash (or contract)")
-    secret = None if name is None else Path(name).read_bytes().strip()
-    try:
-    except GuardError as error:
-        raise UsageError(str(error)) from None
     parser.add_argument(
         "--breaker-consecutive", type=_count, metavar="N", help="halt a partition after N bad records in a row"
     )
@@ -195,6 +153,12 @@ def letter_form(options: argparse.Namespace) -> DeadLetterForm:
         type=_port,
         metavar="PORT",
         help="answer /livez, /readyz and /metrics on this port of the loopback interface",
+    )
+    parser.add_argument(
+        "--watch-dead-letters",
+        type=_seconds,
+        metavar="SECONDS",
+        help="look so often for the oldest dead letter that nobody has resolved, for /metrics",
     )
     parser.add_argument(
         "--format",

@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any, Final
 from protocontract.violations import MissingExtra
 
 if TYPE_CHECKING:
+    from protocontract.kafka.engine import Engine
     from protocontract.kafka.exactly_once import ExactlyOnce
     from protocontract.kafka.oldest import OldestWatch
 
 #: Carries why the line goes on. A page in a browser cannot send it without being allowed to, so none can resume us.
-    from protocontract.kafka.engine import Engine
 REASON_HEADER: Final = "Protocontract-Reason"
 _TEXT: Final = "text/plain; charset=utf-8"
 
@@ -40,6 +40,7 @@ class Health:
         closed with this.
         """
         self._guard = guard
+        self._dead_letters = dead_letters
         interval = guard._consumer.config.get("max_poll_interval_ms") or 300_000
         self._stuck_after = interval / 1000
         self._beat = time.monotonic()
@@ -49,7 +50,6 @@ class Health:
             from protocontract import metrics
         except MissingExtra as error:
             self._no_metrics = str(error)
-        self._dead_letters = dead_letters
         else:
             self._metrics = metrics
             self._collector = metrics.GuardCollector(guard, dead_letters=dead_letters)
@@ -58,6 +58,8 @@ class Health:
         self.port: Final[int] = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="guard-http", daemon=True)
         self._thread.start()
+        if dead_letters is not None:
+            dead_letters.start()
 
     def beat(self) -> None:
         """The guard's loop is alive. Called at each of its steps."""
@@ -65,10 +67,10 @@ class Health:
 
     def close(self) -> None:
         """Stop serving."""
+        if self._dead_letters is not None:
+            self._dead_letters.close()
         self._server.shutdown()
         self._server.server_close()
-        if dead_letters is not None:
-            dead_letters.start()
         self._thread.join(2.0)
 
     def answer(self, path: str) -> tuple[int, str, bytes]:
@@ -76,8 +78,6 @@ class Health:
         if path == "/livez":
             silent = time.monotonic() - self._beat
             if silent > self._stuck_after:
-        if self._dead_letters is not None:
-            self._dead_letters.close()
                 return 503, _TEXT, f"the guard's loop has not come round for {silent:.0f} s\n".encode()
             return 200, _TEXT, b"alive\n"
         if path == "/readyz":
