@@ -2,21 +2,34 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
+import re
+import signal
+import socket
+import subprocess
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from protocontract import cli, metrics
 from protocontract.contract import Contract
 from protocontract.kafka import GuardError
 from protocontract.kafka.client import errors
+from protocontract.kafka.http import Health
 from protocontract.kafka.shadow import MAX_POSITIONS, MAX_ROWS, OTHER, Row, Shadow, Tally
+from protocontract.kafka.shadow_options import Asked
 from protocontract.violations import FieldElement, Rule, Violation
-from tests.comparison.support import candidate, now, order
+from tests.comparison.support import NAME as ORDER
+from tests.comparison.support import NEXT, NOW, candidate, now, order
+from tests.kafka.conftest import Broker
 from tests.kafka.support import BAD, CONTRACT, DEAD, GARBAGE, TOPIC, contract, good, new_guard, new_log
+from tests.kafka.test_broker import KEEPS_ALL, wait_until
 from tests.kafka.test_exactly_once import SINK, World
-from tests.kafka.test_levels import promising
+from tests.kafka.test_levels import _get_text, promising
 
 NAME = CONTRACT.full_name
 _ODD = Rule(NAME, (FieldElement(2, "amount", 3),), "amount.odd", "must be odd")
@@ -181,7 +194,9 @@ def test_the_text() -> None:
     assert shadow.text().splitlines() == [
         f"shadow · {NAME} 2.0.0 · 1,234 records compared (0.5 of all), 1,219 agree, 10.0 µs each",
         "  newly rejected  12",
-        "    string.len                    12   account   t:0:2 t:0:3 t:0:4 t:0:5 t:0:6 t:0:7 t:0:8 t:0:9 t:0:10 t:0:11 …",
+        "    string.len                    12   account   "
+        + " ".join(f"t:0:{number}" for number in range(2, 12))
+        + " …",
         "    transaction.refund_of          1   the record   t:0:1",
         "  normalised differently  1",
         "    money                          1   amount   t:0:7",
@@ -260,3 +275,119 @@ def test_nothing_is_logged_where_nothing_fails(caplog: pytest.LogCaptureFixture)
     with caplog.at_level(logging.DEBUG), new_guard(log, shadow=odd()) as guard:
         list(guard)
     assert "shadow" not in caplog.text
+
+
+# -- the process
+
+
+def test_the_report_is_written_when_it_is_asked_for() -> None:
+    for form, begins in (("text", "shadow · "), ("json", '{"candidates": ')):
+        out = io.StringIO()
+        asked = Asked(Shadow(odd()), form, out)
+        before = signal.getsignal(signal.SIGUSR1)
+        with asked.listening():
+            asked.tick()
+            assert out.getvalue() == ""
+            signal.raise_signal(signal.SIGUSR1)
+            # The handler writes nothing: the loop does, between two records.
+            assert out.getvalue() == ""
+            asked.tick()
+            asked.tick()
+        assert out.getvalue().count("\n") == 1
+        assert out.getvalue().startswith(begins)
+        assert signal.getsignal(signal.SIGUSR1) is before
+    with Asked(None, "text").listening():
+        assert signal.getsignal(signal.SIGUSR1) is before
+
+
+def test_the_report_is_answered() -> None:
+    guard = new_guard(new_log(), shadow=odd())
+    health = Health(guard, 0)
+    try:
+        assert guard.shadow is not None
+        status, kind, body = health.answer("/shadow")
+        assert (status, kind, json.loads(body)) == (200, "application/json", guard.shadow.report())
+    finally:
+        health.close()
+    health = Health(new_guard(new_log()), 0)
+    try:
+        assert health.answer("/shadow")[0] == 404
+    finally:
+        health.close()
+
+
+def test_every_metric_of_a_shadow_is_documented() -> None:
+    log = new_log()
+    fill(log)
+    guard = new_guard(log, shadow=odd())
+    with guard:
+        list(guard)
+    families = [each for each in metrics.GuardCollector(guard).collect() if "shadow" in each.name]
+    page = (Path(__file__).parents[2] / "docs" / "shadow.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| `(data_contract_\w+)_total` \| ([\w, ]*) ?\|", page, re.MULTILINE))
+    assert {each.name: set().union(*(sample.labels for sample in each.samples)) for each in families} == {
+        name: set(labels.replace(",", " ").split()) for name, labels in listed.items()
+    }
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--shadow-share", "0.5"), "--shadow-share is one of a shadow; add --shadow NAME"),
+        (("--shadow-proto-path", str(NEXT), "--shadow-share", "2"), "share must be above 0"),
+        (("--shadow-proto-path", str(NEXT), "--shadow-descriptors", "x"), "not allowed with argument"),
+        (("--shadow", "shop.v1.Nothing"), "no message shop.v1.Nothing in"),
+        (("--shadow-descriptors", str(NEXT / "nothing.binpb")), "cannot read"),
+    ],
+)
+def test_options_that_cannot_work(arguments: tuple[str, ...], said: str, capsys: Any) -> None:
+    what = ("--contract", ORDER, "--proto-path", str(NOW), "--bootstrap-servers", "x:1")
+    assert cli.main(["guard", *what, "--source", "a", "--sink", "b", *arguments]) == 2
+    assert said in capsys.readouterr().err
+
+
+@pytest.mark.kafka
+@pytest.mark.parametrize("more", [(), ("--exactly-once",)])
+def test_a_candidate_beside_a_process(broker: Broker, more: tuple[str, ...]) -> None:
+    source, sink, dead = broker.topic("raw"), broker.topic("clean"), broker.topic("dead", **KEEPS_ALL)
+    raws = [order(), order(id="x"), order(note="a  b"), order(note="twelve chars"), b"\x0a\xff"] * 20
+    producer = broker.producer()
+    for raw in raws:
+        producer.send(source, raw, key=b"k")
+    producer.flush()
+    producer.close()
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = str(free.getsockname()[1])
+    where = f"--bootstrap-servers {broker.servers} --source {source} --sink {sink} --dead-letter {dead} --http {port}"
+    what = f"--contract {ORDER} --proto-path {NOW} --shadow-proto-path {NEXT} --group g-{source}"
+    process = subprocess.Popen(
+        [sys.executable, "-m", "protocontract.cli", "guard", *where.split(), *what.split(), *more],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        wait_until(lambda: broker.committed(source, f"g-{source}") == {0: 100} or process.poll() is not None)
+        assert process.poll() is None, process.communicate()
+        report = json.loads(_get_text(port, "/shadow"))
+        assert (report["compared"], report["agreed"], report["failed"]) == (100, 40, 0)
+        assert {(row["kind"], row["rule"]): row["records"] for row in report["differences"]} == {
+            ("newly_rejected", "string.min_len"): 20,
+            ("newly_accepted", "string.max_len"): 20,
+            ("normalized_differently", "text"): 20,
+        }
+        assert report["differences"][0]["positions"][-1] == f"{source}:0:96"
+        text = _get_text(port, "/metrics")
+        assert 'data_contract_shadow_records_total{result="agreed"} 40.0' in text
+        assert 'data_contract_shadow_differences_total{kind="newly_rejected",rule_id="string.min_len"} 20.0' in text
+        process.send_signal(signal.SIGUSR1)
+        process.terminate()
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == 0, err
+    assert out.startswith("shadow · shop.v1.Order 2.0.0 · 100 records compared, 40 agree")
+    # Acted on nothing.
+    assert (len(broker.read(sink)), len(broker.read(dead))) == (60, 40)

@@ -28,6 +28,7 @@ from protocontract.kafka.letter_form import TOPIC_NAME, DeadLetterForm, topic_fo
 from protocontract.kafka.oldest import OldestWatch, look
 from protocontract.kafka.progress import Counting, Progress
 from protocontract.kafka.registry_options import contract_of
+from protocontract.kafka.shadow_options import Asked, shadow_of
 from protocontract.kafka.transaction import TRANSACTION_TIMEOUT_MS, Transactions, Watchdog
 from protocontract.terminal import plural
 
@@ -48,6 +49,7 @@ def guard_command(argv: list[str]) -> int:
         raise UsageError("no broker is named; add --bootstrap-servers HOST:PORT or set KAFKA_BOOTSTRAP_SERVERS")
     config["bootstrap_servers"] = named.split(",") if isinstance(named, str) else list(named)
     contract = contract_of(options)
+    options.candidate = shadow_of(options)
     dead = options.dead_letter or contract.dead_letter_topic
     if not dead:
         raise UsageError(f"{contract.full_name} names no dead-letter topic; add --dead-letter TOPIC")
@@ -90,8 +92,11 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
         watch = OldestWatch(partial(look, reader, config, dead), options.watch_dead_letters)
     health = _health(options, work, watch)
 
+    asked = Asked(guard.shadow, options.format)
+
     def step() -> None:
         progress.tick()
+        asked.tick()
         if health is not None:
             health.beat()
         if options.halt == "exit" and not guard.stopping:
@@ -101,7 +106,7 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
 
     work.tick(step)
     interrupted = False
-    with _signals(guard) as received:
+    with _signals(guard) as received, asked.listening():
         try:
             if not options.skip_checks:
                 checks.check(
@@ -137,9 +142,12 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
                     "dead_letter": dead,
                     "unacknowledged": guard.unacknowledged,
                     **guard.stats.as_dict(),
+                    **({} if guard.shadow is None else {"shadow": guard.shadow.report()}),
                 }
             )
         )
+    elif guard.shadow is not None:
+        print(guard.shadow.text())
     if guard.unacknowledged:
         reason = guard.blocked or "no acknowledgement within the grace period"
         print(f"{plural(guard.unacknowledged, 'record')} not acknowledged and not committed: {reason}", file=sys.stderr)
@@ -182,6 +190,7 @@ def _at_least_once(
             grace=options.grace,
             stop_at_end=options.exit_at_end,
             breaker=_breaker(options),
+            shadow=options.candidate,
         )
     except GuardError:
         consumer.close(autocommit=False)
@@ -237,6 +246,7 @@ def _exactly_once(
             stop_at_end=options.exit_at_end,
             sole=options.instance is not None,
             breaker=_breaker(options),
+            shadow=options.candidate,
         )
     except GuardError:
         consumer.close(autocommit=False)

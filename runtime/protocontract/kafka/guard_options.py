@@ -7,6 +7,7 @@ from typing import Final
 
 from protocontract.kafka.letter_form import KEY_POLICIES, TOPIC_NAME
 from protocontract.kafka.registry_options import add_registry
+from protocontract.kafka.shadow_options import add_shadow
 
 _DESCRIPTION: Final = """\
 Read a topic, apply a contract to every record, and write what keeps it to another topic; what breaks it goes to the
@@ -167,6 +168,7 @@ def guard_parser() -> argparse.ArgumentParser:
         help="json prints the counts at the end to standard output",
     )
     add_registry(parser)
+    add_shadow(parser)
     return parser
 
 

@@ -6,6 +6,7 @@ it knows no passwords.
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -87,7 +88,12 @@ class Health:
             if self._metrics is None:
                 return 501, _TEXT, f"{self._no_metrics}\n".encode()
             return 200, self._metrics.CONTENT_TYPE, self._metrics.exposition(self._collector)
-        return 404, _TEXT, b"/livez, /readyz, /metrics\n"
+        if path == "/shadow":
+            shadow = self._guard.shadow
+            if shadow is None:
+                return 404, _TEXT, b"no candidate contract runs beside this guard's\n"
+            return 200, "application/json", json.dumps(shadow.report()).encode()
+        return 404, _TEXT, b"/livez, /readyz, /metrics, /shadow\n"
 
     def not_ready(self) -> str | None:
         """Why the guard passes nothing on at present; None while it does."""
