@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from protocontract_ci.diff.annotations import compare_annotations
 from protocontract_ci.diff.collector import Collector
 from protocontract_ci.diff.elements import compare_files, compare_messages
 from protocontract_ci.diff.enums import compare_enums
+from protocontract_ci.diff.levels import compare_contracts, compare_service_levels
 from protocontract_ci.diff.oracle import Oracle
 from protocontract_ci.diff.pairing import Pairs, pair
 from protocontract_ci.diff.rules import compare_rules
 from protocontract_ci.diff.services import compare_services
+from protocontract_ci.diff.versions import compare_versions
 from protocontract_ci.model import Change
 from protocontract_ci.sources import Contracts
 
@@ -32,6 +35,11 @@ def compare(before: Contracts, after: Contracts, oracle: Oracle | None = None) -
     compare_files(collector)
     fields = compare_messages(collector)
     compare_enums(collector)
-    compare_services(collector)
+    methods = compare_services(collector)
     compare_rules(collector, fields, oracle)
+    compare_annotations(collector, fields)
+    compare_contracts(collector, fields)
+    compare_service_levels(collector, methods)
+    # Last: a version is judged by all that changed.
+    compare_versions(collector, fields)
     return Diff(before, after, tuple(collector.changes), collector.pairs)
