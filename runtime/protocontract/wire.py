@@ -191,10 +191,21 @@ def decode_confluent(message_type: type[M], raw: bytes | bytearray | memoryview 
         if not isinstance(raw, bytearray | memoryview):
             return Refusal("wire.framing", f"not bytes; expected a framed message, got {describe(raw)}")
         raw = bytes(raw)
-    frame = parse_frame(raw, message_indexes(message_type.DESCRIPTOR))
+    descriptor: Any = message_type.DESCRIPTOR
+    spelled = _spelled_indexes(descriptor)
+    if raw[:1] == b"\0" and raw.startswith(spelled, 5):
+        # What current serializers write, and nothing else that these bytes can mean.
+        return decode_protobuf(message_type, raw[5 + len(spelled) :])
+    frame = parse_frame(raw, message_indexes(descriptor))
     if isinstance(frame, Refusal):
         return frame
     return decode_protobuf(message_type, raw[frame.payload_offset :])
+
+
+@lru_cache(maxsize=4096)
+def _spelled_indexes(descriptor: Descriptor) -> bytes:
+    """The message indexes of a type as current serializers write them."""
+    return frame_prefix(descriptor, 0)[5:]
 
 
 # ----------------------------------------------------------------------------------------------------------------------
