@@ -166,6 +166,9 @@ def transactional_factory(
     producer_factory(config)
     merged = {
         **PRODUCER_DEFAULTS,
+        # A transaction that begins before the broker is done with the one before is told to wait. kafka-python 3.0.12
+        # then sleeps for this long, 100 ms by default: more than a small transaction takes.
+        "retry_backoff_ms": 20,
         **config,
         **_TRANSACTIONAL,
         "transactional_id": transactional_id,
