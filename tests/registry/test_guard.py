@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +13,14 @@ from protocontract.kafka import Guard
 from protocontract.kafka.client import TopicPartition
 from protocontract.kafka.errors import GuardError, RegistryError
 from protocontract.kafka.forward import Forward
+from protocontract.kafka.letters import DeadLetter
 from protocontract.kafka.memory import MemoryLog
 from protocontract.kafka.registry import Registry
 from protocontract.kafka.registry_contract import Subject, contract_from, sink_frame
 from protocontract.kafka.registry_frames import SinkFrame
 from protocontract.metrics import GuardCollector, exposition
 from protocontract.violations import ContractError
+from tests.kafka.test_replay import RETRY, replay
 from tests.registry.support import DEAD, NAME, TOPIC, Server, contract, put, register
 
 SINK = "clean"
@@ -39,7 +42,7 @@ def new_log() -> MemoryLog:
 def new_guard(log: MemoryLog, registry: Registry, **options: Any) -> Guard[Any]:
     """A guard that ends when the topic does."""
     return Guard(
-        log.consumer(TOPIC),
+        options.pop("consumer", None) or log.consumer(TOPIC),
         contract(),
         **{"dead_letters": log.producer, "encoding": registry, "stop_at_end": True, "grace": 0.5, **options},
     )
@@ -295,3 +298,53 @@ def test_subjects_that_give_no_contract(server: Server) -> None:
             Subject.of(text)
     assert Subject.of("a@b@3") == Subject("a@b", 3)
     assert Subject.of("user@example") == Subject("user@example")
+
+
+def test_replays_and_inspection_keep_frames_as_they_are(server: Server, tmp_path: Path) -> None:
+    log = new_log()
+    log.create_topic(RETRY)
+    framed = wire.frame_of(2, (1,)) + payment(1, " a ")
+    log.append(TOPIC, framed, key=b"k")
+    log.append(TOPIC, payment(2), headers=[("__value_schema_id", wire.frame_of(2, (1,))), ("a", None)])
+    with new_guard(log, quick(server)) as guard:
+        assert list(messages(guard)) == []
+    assert rules(log) == [b"schema.unknown", b"schema.unknown"]
+    letters = [DeadLetter(letter) for letter in log.records(DEAD)]
+    assert [finding[0] for finding in letters[0].findings] == ["schema.unknown"]
+    assert [letter.restored().value for letter in letters] == [framed, payment(2)]
+    assert replay(log, tmp_path).replayed == 2
+    first, second = log.records(RETRY)
+    assert (first.key, first.value, second.value) == (b"k", framed, payment(2))
+    assert dict(second.headers)["__value_schema_id"] == wire.frame_of(2, (1,))
+    assert "protocontract.schema" not in dict(first.headers)
+    # Registered meanwhile: they keep the contract.
+    assert register(server) == 2
+    with new_guard(log, quick(server), consumer=log.consumer(RETRY)) as guard:
+        assert [message.id for message in messages(guard)] == ["p1", "p2"]
+
+
+def test_files_that_confluents_clients_bring_themselves(server: Server) -> None:
+    registry = quick(server)
+    schema_id = put(
+        server,
+        'syntax = "proto3"; package acme.pay.v1; import "confluent/meta.proto"; import "google/type/date.proto"; '
+        'import "google/protobuf/timestamp.proto"; import "buf/validate/validate.proto"; '
+        'message Payment { string id = 1 [(confluent.field_meta).doc = "x", (buf.validate.field).required = true]; '
+        "google.type.Date day = 7; google.protobuf.Timestamp at = 8; }",
+        "s",
+    )
+    log = new_log()
+    log.append(TOPIC, wire.frame_of(schema_id, (0,)) + payment(1))
+    with new_guard(log, registry) as guard:
+        assert [message.id for message in messages(guard)] == ["p1"]
+    found = contract_from(registry, Subject.of("s")).contract
+    assert found.process(payment(1)).ok
+    assert found.process(b"").violations[0].rule_id == "required"
+
+
+def test_every_metric_of_a_registry_is_documented(server: Server) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "registry.md").read_text()
+    text = exposition(GuardCollector(new_guard(new_log(), quick(server)))).decode()
+    names = {line.split()[0] for line in text.splitlines() if line.startswith("schema_registry_")}
+    assert len(names) == 4
+    assert {f"`{name}`" for name in names} <= set(page.split())
