@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 
 from protocontract import cli
+from protocontract.contract import StreamLevel
 from protocontract.kafka.client import TopicPartition, errors, offset_to_commit
 from protocontract.kafka.exactly_once import ExactlyOnce
 from protocontract.kafka.halting import Breach, halt_metadata, halted_by
 from tests.kafka.conftest import Broker
 from tests.kafka.coordinator import Coordinator
-from tests.kafka.support import DEAD, TOPIC, contract
+from tests.kafka.support import DEAD, GARBAGE, TOPIC, contract, good
 from tests.kafka.test_broker import wait_until
 from tests.kafka.test_exactly_once import SINK, Flow, World
-from tests.kafka.test_levels import Clock, _get, _get_text, levels_log, promising, stream
+from tests.kafka.test_levels import Clock, Runs, _get, _get_text, levels_log, promising, stream
 from tests.kafka.transactions import make
 
 P0 = TopicPartition(TOPIC, 0)
@@ -312,6 +313,96 @@ def test_a_halt_that_could_not_be_written_is_written_before_it_ends() -> None:
     assert line.out == (0, 0)
     assert halted_by(line.written)
     line.close()
+
+
+@pytest.mark.parametrize("exactly_once", [False, True])
+@pytest.mark.parametrize(
+    ("level", "text", "age", "passes", "reason"),
+    [
+        ({"compliance": 0.9}, "gggggggggbb", 0, 0, "compliance 81.81 %, promised 90.00 %"),
+        ({"error_rate": 0.1}, "gggggggggbb", 0, 0, "error_rate 18.18 %, promised 10.00 %"),
+        ({"latency": 300, "minimum_records": 1}, "g", 301, 0, "latency 301 s, promised 300 s"),
+        ({"frequency": 60}, "g", 0, 61, "frequency 61 s, promised 60 s"),
+        ({"throughput": 1.0, "window": 60}, "gg", 0, 61, "throughput 0/s, promised 1/s"),
+    ],
+)
+def test_each_level_is_judged_in_both_ways(
+    exactly_once: bool, level: dict[str, Any], text: str, age: float, passes: float, reason: str
+) -> None:
+    world, clock = World(), Clock()
+    for letter in text:
+        value = good(1) if letter == "g" else GARBAGE
+        world.log.append(TOPIC, value, timestamp_ms=int((clock.now - age) * 1000))
+    options: dict[str, Any] = {"contract": promising(**level), "clock": clock}
+    line = Line(world, **options) if exactly_once else Runs(world.log, **options)
+
+    def later() -> None:
+        clock.now += passes
+
+    line.guard.start()
+    line.until_idle(later)
+    assert line.breaches
+    assert line.breaches[0].reason == reason
+    # An alert stops nothing.
+    assert line.guard.stats.delivered + line.guard.stats.dead_lettered == len(text)
+    line.guard.close()
+
+
+@pytest.mark.parametrize("exactly_once", [False, True])
+def test_a_level_is_judged_over_its_window(exactly_once: bool, caplog: pytest.LogCaptureFixture) -> None:
+    world, clock = World(), Clock()
+    options: dict[str, Any] = {"contract": promising(compliance=0.9, window=600), "clock": clock}
+    line = Line(world, **options) if exactly_once else Runs(world.log, **options)
+    with caplog.at_level("INFO", "protocontract.kafka"):
+        line.guard.start()
+        stream(world.log, "gggggggggbb")
+        line.until_idle()
+        # Half a window later the bad ones still count, a whole one later no more.
+        for seconds in (300, 320):
+            clock.now += seconds
+            stream(world.log, "g" * 8)
+            line.until_idle()
+            clock.now += 2
+            line.until_idle()
+    assert [(turn["state"], turn["measured"], turn["window_seconds"]) for turn in levels_log(caplog)] == [
+        ("missed", 9 / 11, 600),
+        ("kept", 1.0, 600),
+    ]
+    line.guard.close()
+
+
+@pytest.mark.parametrize("exactly_once", [False, True])
+@pytest.mark.parametrize("log_append_time", [False, True])
+def test_k80_and_k82_the_clock_and_both_delays_are_told(exactly_once: bool, log_append_time: bool) -> None:
+    world, clock = World(), Clock()
+    world.log._topics[TOPIC].log_append_time = log_append_time
+    world.log._clock = clock
+    world.log.append(TOPIC, good(int(clock.now) - 11), timestamp_ms=int(clock.now - 5) * 1000)
+    clock.now += 86_400
+    for event_time in ("", "amount"):
+        options: dict[str, Any] = {
+            "contract": contract(level=StreamLevel(latency=60, minimum_records=1), event_time=event_time),
+            "clock": clock,
+        }
+        world.log._groups.clear()
+        line = Line(world, **options) if exactly_once else Runs(world.log, **options)
+        with pytest.MonkeyPatch.context() as patch:
+            # Without the vocabulary's options, nothing says what the number counts.
+            patch.setattr("protocontract.levels._epoch_unit", lambda *_: 1.0)
+            line.guard.start()
+            line.until_idle()
+        (watch,) = line.guard._halting.watches
+        kind = "LogAppendTime" if log_append_time else "CreateTime"
+        assert watch.measured_from == (event_time or kind)
+        # A consumer that stood still is told apart from a producer that was late.
+        late = 0 if log_append_time else 5
+        assert watch.consumer_delay == 86_400 + late
+        assert watch.producer_delay == (10 - late if event_time else None)
+        (verdict,) = line.guard.levels[contract().full_name]
+        assert verdict.measured == 86_400 + (10 if event_time else late)
+        # None is dead-lettered for its age.
+        assert not world.log.records(DEAD)
+        line.guard.close()
 
 
 def test_an_alert_halts_nothing(caplog: pytest.LogCaptureFixture) -> None:
