@@ -8,6 +8,7 @@ they are collected, and what a rule with a mistake means is unknown.
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import io
 import subprocess
@@ -142,7 +143,9 @@ def _read_protos(path: Path, proto_path: Sequence[Path], name: str | None, prefi
     if not sources.names:
         raise ContractError(f"{prefix or path}: no .proto file; expected at least one")
     try:
-        files = protoc.describe(sources, diagnostics)
+        with contextlib.redirect_stderr(io.StringIO()):
+            # Warnings of protoc (an import that is not used) are for those who compile.
+            files = protoc.describe(sources, diagnostics)
     except Stopped:
         raise _refused(diagnostics, shown) from None
     if name is not None and len(sources.names) == 1:
@@ -162,7 +165,9 @@ def _below(path: Path, file: str, roots: Sequence[Path], prefix: Path | None) ->
         if found.is_file():
             if prefix is not None and found.is_relative_to(path):
                 return (prefix / found.relative_to(path)).as_posix()
-            return found.as_posix()
+            # As an editor that was started here calls it.
+            here = found.is_absolute() and found.is_relative_to(Path.cwd())
+            return (found.relative_to(Path.cwd()) if here else found).as_posix()
     return file
 
 

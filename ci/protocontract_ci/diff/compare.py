@@ -13,7 +13,7 @@ from protocontract_ci.diff.oracle import Oracle
 from protocontract_ci.diff.pairing import Pairs, pair
 from protocontract_ci.diff.rules import compare_rules
 from protocontract_ci.diff.services import compare_services
-from protocontract_ci.diff.versions import compare_versions
+from protocontract_ci.diff.versions import VersionNeed, compare_versions
 from protocontract_ci.model import Change
 from protocontract_ci.sources import Contracts
 
@@ -26,7 +26,13 @@ class Diff:
     after: Contracts
     changes: tuple[Change, ...]
     pairs: Pairs
+    versions: tuple[VersionNeed, ...] = ()
     notes: tuple[str, ...] = ()
+
+    @property
+    def demands(self) -> tuple[Change, ...]:
+        """The changes that the contract itself has to settle, whatever modules do."""
+        return tuple(change for change in self.changes if change.demand)
 
 
 def compare(before: Contracts, after: Contracts, oracle: Oracle | None = None) -> Diff:
@@ -41,5 +47,10 @@ def compare(before: Contracts, after: Contracts, oracle: Oracle | None = None) -
     compare_contracts(collector, fields)
     compare_service_levels(collector, methods)
     # Last: a version is judged by all that changed.
-    compare_versions(collector, fields)
-    return Diff(before, after, tuple(collector.changes), collector.pairs)
+    versions = compare_versions(collector, fields)
+    notes = [*_notes("before", before), *_notes("after", after)]
+    return Diff(before, after, tuple(collector.changes), collector.pairs, tuple(versions), tuple(notes))
+
+
+def _notes(side: str, contracts: Contracts) -> list[str]:
+    return [f"{side}: {note}" for note in (*contracts.notes, *contracts.mistakes)]

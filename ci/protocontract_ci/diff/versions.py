@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
 from protocontract_ci.diff.collector import Collector
@@ -28,9 +29,30 @@ _ORDER: Final[tuple[Bump, ...]] = ("none", "patch", "minor", "major")
 _SEMVER: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+.*)?")
 
 
-def compare_versions(collector: Collector, pairs: Sequence[FieldPairs]) -> None:
-    """Looks at the version of every message that has one on both sides; run after all other comparisons."""
+@dataclass(frozen=True, slots=True)
+class VersionNeed:
+    """The version of a message before and after (empty where it has none), and the bump that its changes demand."""
+
+    message: str
+    before: str
+    after: str
+    demanded: Bump
+
+    @property
+    def text(self) -> str:
+        """What a heading says behind the name: the version, or both."""
+        if self.before == self.after:
+            return f" {self.after}"
+        return f" {self.before or 'without a version'} -> {self.after or 'without a version'}"
+
+
+def compare_versions(collector: Collector, pairs: Sequence[FieldPairs]) -> list[VersionNeed]:
+    """Looks at the version of every message that has one; run after all other comparisons.
+
+    Returns the versions of all messages that changed, or whose version did.
+    """
     changes = tuple(collector.changes)
+    needs: list[VersionNeed] = []
     for fields in pairs:
         old, new = fields.old.contract, fields.new.contract
         was, now = (contract.version if contract is not None else "" for contract in (old, new))
@@ -46,6 +68,8 @@ def compare_versions(collector: Collector, pairs: Sequence[FieldPairs]) -> None:
         )
         needed = demanded(_of_message(collector, fields, changes))
         path = f"{fields.old.full_name}@version"
+        if needed != "none" or was != now:
+            needs.append(VersionNeed(fields.old.full_name, was, now, needed))
         if was == now:
             if _fingerprints_differ(collector, fields):
                 collector.add(
@@ -64,6 +88,7 @@ def compare_versions(collector: Collector, pairs: Sequence[FieldPairs]) -> None:
                 "version_changed", path, "neutral", element, before=was or None, after=now or None,
                 old=places[0] if was else None, new=places[1] if now else None,
             )  # fmt: skip
+    return needs
 
 
 def demanded(changes: Iterable[Change]) -> Bump:

@@ -1,0 +1,81 @@
+"""The command ``protocontract diff``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Final
+
+from protocontract.cli import BROKEN, KEPT
+from protocontract.terminal import Paint
+from protocontract_ci.diff import render_json, render_markdown, render_text
+from protocontract_ci.diff.compare import Diff, compare
+from protocontract_ci.diff.oracle import installed_oracle
+from protocontract_ci.sources import Contracts, read
+
+_EPILOG: Final = """\
+BEFORE and AFTER are a folder of .proto files, one .proto file, a FileDescriptorSet (buf build -o, protoc
+--descriptor_set_out with --include_imports), or REF:PATH in the git repository of the current folder.
+buf/validate/validate.proto and protocontract/v1/contract.proto are found without -I.
+
+exit codes: 0 nothing that fails; 1 something that does (--fail-on); 2 could not compare
+
+examples: protocontract diff origin/main:contracts contracts
+          protocontract diff before.binpb after.binpb --format markdown
+"""
+_FAILS: Final = ("never", "demands", "breaking", "tightened", "any")
+
+
+def diff_command(argv: list[str]) -> int:
+    """Compare two states of contracts: what changed, in which direction, and whom it breaks."""
+    parser = argparse.ArgumentParser(
+        prog="protocontract diff",
+        description="Compare two states of contracts: every change with its direction, place and effect.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("before", metavar="BEFORE")
+    parser.add_argument("after", metavar="AFTER")
+    parser.add_argument(
+        "-I", "--proto-path", action="append", default=[], type=Path, metavar="DIR", help="where imports are looked for"
+    )
+    parser.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="how it is written")
+    parser.add_argument(
+        "--fail-on", choices=_FAILS, default="breaking",
+        help="demands: what the contract itself has to settle (a version, a rename); breaking (default): also a "
+        "breaking change; tightened: also fewer accepted records; any: every change",
+    )  # fmt: skip
+    options = parser.parse_args(argv)
+    before, after = _read(options.before, options.after, options.proto_path)
+    diff = compare(before, after, installed_oracle())
+    for note in diff.notes:
+        print(f"note: {note}", file=sys.stderr)
+    if options.format == "json":
+        print(json.dumps(render_json.render(diff), indent=2, ensure_ascii=False))
+    elif options.format == "markdown":
+        print(render_markdown.render(diff))
+    else:
+        print(render_text.render(diff, Paint.on(sys.stdout)))
+    return BROKEN if fails(diff, options.fail_on) else KEPT
+
+
+def _read(before: str, after: str, proto_path: list[Path]) -> tuple[Contracts, Contracts]:
+    """Both states. Two single files are two versions of one, whatever they are called."""
+    old = read(before, proto_path)
+    name = None
+    if all(where.endswith(".proto") and Path(where).is_file() for where in (before, after)):
+        name = next(iter(old.requested), None)
+    return old, read(after, proto_path, name=name)
+
+
+def fails(diff: Diff, on: str) -> bool:
+    """Whether the comparison ends in exit code 1 under ``--fail-on``."""
+    failing = {"breaking"} if on in ("breaking", "tightened") else set()
+    if on == "tightened":
+        failing.add("tightened")
+    if on == "any":
+        return bool(diff.changes)
+    return on != "never" and (bool(diff.demands) or any(change.direction in failing for change in diff.changes))
