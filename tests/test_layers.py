@@ -28,6 +28,8 @@ ONLY_IN = {
     "unicodedata2": ["normalize", "wire_json.py"],
     "protovalidate": ["_delegate.py", "_violation_proto.py", "explain.py"],
     "numpy": ["relations"],
+    "opentelemetry": ["kafka/tracing.py"],
+    "prometheus_client": ["metrics.py"],
 }
 
 

@@ -13,6 +13,7 @@ _PROVIDERS: Final[dict[str, tuple[str, str]]] = {
     "cel_expr_python": ("cel-expr-python", "compiler"),
     "jinja2": ("jinja2", "compiler"),
     "prometheus_client": ("prometheus-client", "metrics"),
+    "opentelemetry": ("opentelemetry-api", "otel"),
     "hypothesis": ("hypothesis", "testing"),
 }
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAl
 
 from google.protobuf.message import Message
 
-from protocontract.kafka import clients
+from protocontract.kafka import clients, tracing
 from protocontract.kafka.consumer_checks import check_config, check_listener
 from protocontract.kafka.dead_letter import (
     Provenance,
@@ -218,6 +218,7 @@ class Engine(Generic[M]):
             self._ends = Ends(self._consumer, self._client.partition)
         self._source.start()
         self._halting.start(self._source)
+        tracing.begin(self)
         now = time.monotonic()
         self._next_commit = now + self._commit_every
         self._due = min(self._next_commit, self._source.keep_alive_at)

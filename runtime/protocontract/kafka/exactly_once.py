@@ -22,7 +22,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, cast
 
-from protocontract.kafka import client
+from protocontract.kafka import client, tracing
 from protocontract.kafka.client import Consumer, Fetched, TopicPartition
 from protocontract.kafka.committed_source import CommittedSource
 from protocontract.kafka.consumer_checks import check_config
@@ -246,6 +246,7 @@ class ExactlyOnce:
                 raise GuardError(f"{name}: topic {topic} does not exist; create it")
         self._source.start(to_end=self._stop_at_end)
         self._halting.start(self._source)
+        tracing.begin(self)
         self._started = True
 
     def run(self) -> None:

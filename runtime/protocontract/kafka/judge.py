@@ -46,8 +46,10 @@ class Judge:
             self.registry, encoding = encoding, "confluent"
         if not callable(encoding) and encoding not in ENCODINGS:
             raise GuardError(f"encoding: expected one of {', '.join(ENCODINGS)} or a function, got {encoding!r}")
-        self._encoding = encoding
-        self._fixed: Encoding | None = None if callable(encoding) or encoding == "headers" else encoding
+        self._encoding = cast("Literal['headers'] | Encoding | Callable[[Fetched], Encoding]", encoding)
+        self._fixed: Encoding | None = (
+            None if callable(self._encoding) or self._encoding == "headers" else self._encoding
+        )
         if isinstance(contracts, Mapping):
             self._by_topic: dict[str, Contract[Any]] | None = dict(contracts)
             self._single: Contract[Any] | None = None
@@ -58,6 +60,7 @@ class Judge:
             self._single = contracts
         self._judges: dict[str, TopicJudge] = {}
         self._times: Times | None = None
+        self._wrap: Callable[[str, TopicJudge], TopicJudge] | None = None
         for contract in self.contracts:
             _check_key_field(contract)
 
@@ -106,6 +109,8 @@ class Judge:
             found = TopicJudge(contract, self._fixed, self.encoding_of, frames, heeds)
             if self._times is not None:
                 found = TimedJudge(found, self._times)
+            if self._wrap is not None:
+                found = self._wrap(topic, found)
             self._judges[topic] = found
         return found
 
@@ -115,6 +120,16 @@ class Judge:
             self._times = Times()
             self._judges.clear()
         return self._times
+
+    @property
+    def is_wrapped(self) -> bool:
+        """Whether ``wrap`` was called."""
+        return self._wrap is not None
+
+    def wrap(self, function: Callable[[str, TopicJudge], TopicJudge]) -> None:
+        """Put something around the judge of each topic, from now on."""
+        self._wrap = function
+        self._judges.clear()
 
 
 class Times:
