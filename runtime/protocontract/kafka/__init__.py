@@ -10,6 +10,7 @@ from protocontract.kafka.guard import Guard
 from protocontract.kafka.halting import Breach, Breaker
 from protocontract.kafka.letter_form import DeadLetterForm
 from protocontract.kafka.record import Record, RecordId
+from protocontract.kafka.shadow import Shadow
 from protocontract.kafka.stats import GuardStats, PartitionStats
 
 __all__ = [
@@ -24,6 +25,7 @@ __all__ = [
     "PartitionStats",
     "Record",
     "RecordId",
+    "Shadow",
     "SinkError",
     "SourceError",
 ]
