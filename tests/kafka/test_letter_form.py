@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from protocontract.kafka import DeadLetterForm, GuardError, command
-from protocontract.kafka.guard_options import guard_parser
+from protocontract.kafka import DeadLetterForm, GuardError
+from protocontract.kafka.guard_options import guard_parser, letter_form
 from protocontract.kafka.letter_form import topic_for
 from protocontract.kafka.letters import DeadLetter
 from protocontract.kafka.memory import MemoryLog
@@ -174,11 +174,11 @@ def test_one_topic_for_each_group() -> None:
 
 def test_the_options(tmp_path: Path) -> None:
     needed = ["--contract", "a.B", "--source", "s", "--sink", "t"]
-    assert command._form(guard_parser().parse_args(needed)) == DeadLetterForm()
+    assert letter_form(guard_parser().parse_args(needed)) == DeadLetterForm()
     secret = tmp_path / "secret"
     secret.write_bytes(SECRET + b"\n")
     options = [*needed, "--dead-letter-key", "hash", "--dead-letter-key-secret", str(secret), "--connect-headers"]
-    assert command._form(guard_parser().parse_args(options)) == DeadLetterForm("hash", SECRET, True)
+    assert letter_form(guard_parser().parse_args(options)) == DeadLetterForm("hash", SECRET, True)
 
 
 @pytest.mark.kafka

@@ -11,7 +11,6 @@ import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
@@ -22,9 +21,9 @@ from protocontract.kafka.errors import DeadLetterError, GuardError, RegistryErro
 from protocontract.kafka.exactly_once import ExactlyOnce
 from protocontract.kafka.forward import Forward
 from protocontract.kafka.guard import Guard
-from protocontract.kafka.guard_options import guard_parser
+from protocontract.kafka.guard_options import guard_parser, letter_form
 from protocontract.kafka.http import Health
-from protocontract.kafka.letter_form import TOPIC_NAME, DeadLetterForm, topic_for
+from protocontract.kafka.letter_form import TOPIC_NAME, topic_for
 from protocontract.kafka.oldest import OldestWatch, look
 from protocontract.kafka.progress import Counting, Progress
 from protocontract.kafka.registry_options import contract_of
@@ -35,10 +34,12 @@ from protocontract.terminal import plural
 
 def guard_command(argv: list[str]) -> int:
     """Guard a topic: Kafka in, contract, Kafka out."""
-    if argv[:1] in (["status"], ["resume"]):
+    if argv[:1] in (["status"], ["resume"], ["skip"]):
         from protocontract.kafka.halt_command import resume_command, status_command
+        from protocontract.kafka.skip_command import skip_command
 
-        return (status_command if argv[0] == "status" else resume_command)(argv[1:])
+        below = {"status": status_command, "resume": resume_command, "skip": skip_command}
+        return below[argv[0]](argv[1:])
     options = guard_parser().parse_args(argv)
     servers = options.bootstrap_servers or os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
     config = client_config(options.client_config)
@@ -53,8 +54,6 @@ def guard_command(argv: list[str]) -> int:
     dead = options.dead_letter or contract.dead_letter_topic
     if not dead:
         raise UsageError(f"{contract.full_name} names no dead-letter topic; add --dead-letter TOPIC")
-    if options.dead_letter_key_secret is not None and options.dead_letter_key in ("keep", "drop"):
-        raise UsageError("--dead-letter-key-secret is for hashes; add --dead-letter-key hash (or contract)")
     try:
         dead = topic_for(dead, _group(options))
     except GuardError as error:
@@ -182,7 +181,7 @@ def _at_least_once(
             contract,
             dead_letters=config,
             dead_letter_topic=dead,
-            dead_letter_form=_form(options),
+            dead_letter_form=letter_form(options),
             encoding=options.encoding,
             tombstones="deliver",
             too_large=options.too_large,
@@ -236,7 +235,7 @@ def _exactly_once(
             Transactions(producers),
             sink=options.sink,
             dead_letter_topic=dead,
-            dead_letter_form=_form(options),
+            dead_letter_form=letter_form(options),
             encoding=options.encoding,
             sink_encoding=options.sink_encoding,
             sink_frame=options.sink_frame,
@@ -282,12 +281,6 @@ def _health(options: argparse.Namespace, work: _Work, watch: OldestWatch | None)
 def _breaker(options: argparse.Namespace) -> dict[str, Any] | None:
     limits = {"ratio": options.breaker_ratio, "consecutive": options.breaker_consecutive}
     return {name: limit for name, limit in limits.items() if limit is not None} or None
-
-
-def _form(options: argparse.Namespace) -> DeadLetterForm:
-    name = options.dead_letter_key_secret
-    secret = None if name is None else Path(name).read_bytes().strip()
-    return DeadLetterForm(options.dead_letter_key, secret, options.connect_headers)
 
 
 def _group(options: argparse.Namespace) -> str:

@@ -32,6 +32,7 @@ from protocontract.kafka.outbox import Outbox, Sending, TooLarge
 from protocontract.kafka.ports import Client, Fetched, ProducerFactory, TopicPartition, error_name
 from protocontract.kafka.record import Record
 from protocontract.kafka.shadow import Shadow
+from protocontract.kafka.skipping import Skip, Skipping
 from protocontract.kafka.source import Partition, Source
 from protocontract.kafka.stats import GuardStats
 from protocontract.violations import Violation, rule_label
@@ -148,6 +149,7 @@ class Engine(Generic[M]):
             self._judge.contracts, self._judge.contract_of, clock, breaker=breaker, on_breach=on_breach
         )
         self._source = Source(self._client, self.stats, listener=listener, parse_halt=self._halting.parse)
+        self._skipping = Skipping()
         self._outbox = Outbox(
             self._producers(dead_letters),
             "dead letters",
@@ -287,6 +289,14 @@ class Engine(Generic[M]):
         """
         self._halting.resume(reason)
 
+    def skip(self, skip: Skip, within: float = 30.0) -> str | None:
+        """Pass over the record before which a partition stands, halted or blocked: for ``protocontract guard skip``.
+
+        To be called from another thread: it waits for the guard's, at most ``within`` seconds. Returns why it was not
+        done, or None. The caller has kept what there is to keep of the record.
+        """
+        return self._skipping.ask(skip, within)
+
     @property
     def unacknowledged(self) -> int:
         """Letters that the broker has not acknowledged yet."""
@@ -364,6 +374,9 @@ class Engine(Generic[M]):
         while not self._stopping:
             self._settle()
             self._halting.look()
+            if self._skipping.asked:
+                outboxes = [self._outbox] if self._sink is None else [self._outbox, self._sink]
+                self._skipping.look(self._source, outboxes, self.blocked)
             if self._tick is not None:
                 self._tick()
             if self._must_wait():

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Final
 
-from protocontract.kafka.letter_form import KEY_POLICIES, TOPIC_NAME
+from protocontract.cli import UsageError
+from protocontract.kafka.errors import GuardError
+from protocontract.kafka.letter_form import KEY_POLICIES, TOPIC_NAME, DeadLetterForm
 from protocontract.kafka.registry_options import add_registry
 from protocontract.kafka.shadow_options import add_shadow
 
@@ -26,7 +29,7 @@ exit codes: 0 stopped, or all done with --exit-at-end (dead letters are its work
 unacknowledged, or stopped by --from stop, by a batch that cannot be read, or by a halt under --halt exit; 2 could not
 start, or gave up after --give-up-after; 130 interrupted
 
-protocontract guard status and protocontract guard resume show and end halts; --help after them tells more.
+protocontract guard status shows halts, guard resume ends them, guard skip passes over a record; see their --help.
 
 example: protocontract guard --contract acme.finance.v1.Transaction --source payments.raw --sink payments
 """
@@ -47,28 +50,7 @@ def guard_parser() -> argparse.ArgumentParser:
     where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
     parser.add_argument("--source", required=True, metavar="TOPIC", help="where records are read")
     parser.add_argument("--sink", required=True, metavar="TOPIC", help="where good records are written")
-    parser.add_argument(
-        "--dead-letter",
-        metavar="TOPIC",
-        help="where bad records are written; default the contract's. {group} in it stands for the group",
-    )
-    parser.add_argument(
-        "--dead-letter-key",
-        choices=KEY_POLICIES,
-        default="keep",
-        help="the key of dead letters: the record's (default), its SHA-256, none, or as the contract says: "
-        "a hash where its key_field is sensitive",
-    )
-    parser.add_argument(
-        "--dead-letter-key-secret",
-        metavar="FILE",
-        help="make the hash an HMAC with what is in this file: without, a key that can be guessed can be found",
-    )
-    parser.add_argument(
-        "--connect-headers",
-        action="store_true",
-        help="write Kafka Connect's headers (__connect.errors.*) into dead letters too",
-    )
+    add_letter_form(parser)
     parser.add_argument("--bootstrap-servers", metavar="HOST:PORT[,...]", help="default $KAFKA_BOOTSTRAP_SERVERS")
     parser.add_argument("--client-config", metavar="FILE", help="further options of the Kafka client: TLS, SASL")
     parser.add_argument("--group", metavar="NAME", help="consumer group; default protocontract.SOURCE.SINK")
@@ -170,6 +152,44 @@ def guard_parser() -> argparse.ArgumentParser:
     add_registry(parser)
     add_shadow(parser)
     return parser
+
+
+def add_letter_form(parser: argparse.ArgumentParser) -> None:
+    """The options that say where dead letters go and what they look like; ``letter_form`` reads the latter."""
+    parser.add_argument(
+        "--dead-letter",
+        metavar="TOPIC",
+        help="where bad records are written; default the contract's. {group} in it stands for the group",
+    )
+    parser.add_argument(
+        "--dead-letter-key",
+        choices=KEY_POLICIES,
+        default="keep",
+        help="the key of dead letters: the record's (default), its SHA-256, none, or as the contract says: "
+        "a hash where its key_field is sensitive",
+    )
+    parser.add_argument(
+        "--dead-letter-key-secret",
+        metavar="FILE",
+        help="make the hash an HMAC with what is in this file: without, a key that can be guessed can be found",
+    )
+    parser.add_argument(
+        "--connect-headers",
+        action="store_true",
+        help="write Kafka Connect's headers (__connect.errors.*) into dead letters too",
+    )
+
+
+def letter_form(options: argparse.Namespace) -> DeadLetterForm:
+    """What dead letters look like. Raises UsageError."""
+    name = options.dead_letter_key_secret
+    if name is not None and options.dead_letter_key in ("keep", "drop"):
+        raise UsageError("--dead-letter-key-secret is for hashes; add --dead-letter-key hash (or contract)")
+    secret = None if name is None else Path(name).read_bytes().strip()
+    try:
+        return DeadLetterForm(options.dead_letter_key, secret, options.connect_headers)
+    except GuardError as error:
+        raise UsageError(str(error)) from None
 
 
 def _seconds(text: str) -> float:

@@ -16,6 +16,7 @@ from protocontract.kafka.connection import Cluster, add_connection, check_topic,
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.halting import halted_by
 from protocontract.kafka.http import REASON_HEADER
+from protocontract.kafka.skip import has_members, members_of, skipped_by
 from protocontract.terminal import plural
 
 _STATUS: Final = """\
@@ -42,18 +43,20 @@ class PartitionState:
     end: int
     lag: int | None
     halted: str
+    #: The record that an operator skipped last, who and why, until the guard commits further.
+    skipped: str = ""
 
 
 def status_command(argv: list[str]) -> int:
     """Show offsets and halts of a guard's group."""
-    parser = _parser("status", _STATUS)
+    parser = halt_parser("status", _STATUS)
     parser.add_argument("--source", required=True, metavar="TOPIC", help="what the guard reads")
-    _add_group(parser)
+    add_group(parser)
     add_connection(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how to report")
     options = parser.parse_args(argv)
     check_topic(options.source)
-    group = _group(parser, options)
+    group = group_of(parser, options, options.source)
     try:
         states = read_states(cluster(options), options.source, group)
     except GuardError as error:
@@ -66,13 +69,14 @@ def status_command(argv: list[str]) -> int:
             committed = "nothing" if state.committed is None else f"{state.committed:,}"
             lag = "" if state.lag is None else f"   lag {state.lag:,}"
             halted = f"   halted: {state.halted}" if state.halted else ""
-            print(f"  {state.partition}   committed {committed}   end {state.end:,}{lag}{halted}")
+            skipped = f"   skipped: {state.skipped}" if state.skipped else ""
+            print(f"  {state.partition}   committed {committed}   end {state.end:,}{lag}{halted}{skipped}")
     return BROKEN if any(state.halted for state in states) else KEPT
 
 
 def resume_command(argv: list[str]) -> int:
     """Let a halted line go on."""
-    parser = _parser("resume", _RESUME)
+    parser = halt_parser("resume", _RESUME)
     parser.add_argument(
         "--reason", required=True, metavar="TEXT", help="why it may go on; a running guard writes it to its log"
     )
@@ -80,19 +84,17 @@ def resume_command(argv: list[str]) -> int:
         "--http", type=int, metavar="PORT", help="the port that the running guard was given, on this host"
     )
     parser.add_argument("--source", metavar="TOPIC", help="what the stopped guard reads")
-    _add_group(parser)
+    add_group(parser)
     add_connection(parser)
     options = parser.parse_args(argv)
-    reason = " ".join(options.reason.split())
-    if not reason.isascii() or not reason.isprintable() or not reason:
-        parser.error("--reason: expected text in ASCII, which a header can carry")
+    reason = header_text(parser, "--reason", options.reason)
     if (options.http is None) == (options.source is None):
         parser.error("give either --http PORT of a guard that runs, or --source TOPIC of one that does not")
     try:
         if options.http is not None:
             return _resume_running(options.http, reason)
         check_topic(options.source)
-        group = _group(parser, options)
+        group = group_of(parser, options, options.source)
         resumed = clear_halts(cluster(options), options.source, group)
     except GuardError as error:
         return _say(error)
@@ -120,6 +122,7 @@ def read_states(where: Cluster, topic: str, group: str) -> list[PartitionState]:
                         ends[tp],
                         None if offset is None else max(0, ends[tp] - offset),
                         "" if committed is None else halted_by(committed.metadata or ""),
+                        "" if committed is None else skipped_by(committed.metadata or ""),
                     )
                 )
             return found
@@ -141,19 +144,10 @@ def clear_halts(where: Cluster, topic: str, group: str) -> int:
                 consumer.assign(list(halted))
                 consumer.commit(halted, timeout_ms=10_000)
             return len(halted)
-        except client.errors.CommitFailedError:
-            raise GuardError(_members(group)) from None
         except client.errors.KafkaError as error:
-            if isinstance(error, client.errors.UnknownMemberIdError | client.errors.IllegalGenerationError):
-                raise GuardError(_members(group)) from None
+            if has_members(error):
+                raise GuardError(members_of(group)) from None
             raise GuardError(f"{topic} cannot be resumed ({type(error).__name__})") from None
-
-
-def _members(group: str) -> str:
-    return (
-        f"{group} has running members, and only they may write; use --http of each "
-        "(one with --instance that was stopped is a member until its session times out)"
-    )
 
 
 def _partitions(consumer: Any, topic: str) -> list[client.TopicPartition]:
@@ -164,41 +158,60 @@ def _partitions(consumer: Any, topic: str) -> list[client.TopicPartition]:
 
 
 def _resume_running(port: int, reason: str) -> int:
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/resume", method="POST", headers={REASON_HEADER: reason})
+    done, said = post(port, "/resume", {REASON_HEADER: reason})
+    print(said)
+    return KEPT if done else BROKEN
+
+
+def post(port: int, path: str, headers: dict[str, str], timeout: float = 10.0) -> tuple[bool, str]:
+    """Ask a running guard on this host for something. Returns whether it did, and what it says. Raises GuardError."""
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method="POST", headers=headers)
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(request, timeout=10) as answer:
-            print(answer.read().decode().rstrip())
-            return KEPT
+        with opener.open(request, timeout=timeout) as answer:
+            return True, answer.read().decode().rstrip()
     except urllib.error.HTTPError as error:
         with error:
             said = error.read().decode(errors="replace").rstrip()
         if error.code == 409:
-            print(said)
-            return BROKEN
+            return False, said
+        if error.code == 501:
+            raise GuardError(f"--http: {said}") from None
         raise GuardError(f"--http: port {port} answered {error.code}; expected a guard") from None
     except (OSError, ValueError) as error:
         raise GuardError(f"--http: no guard answers on port {port} ({type(error).__name__})") from None
 
 
-def _parser(name: str, description: str) -> argparse.ArgumentParser:
+def halt_parser(name: str, description: str, epilog: str | None = None) -> argparse.ArgumentParser:
+    """A parser for one of the commands below ``protocontract guard``."""
     return argparse.ArgumentParser(
         prog=f"protocontract guard {name}",
         description=description,
+        epilog=epilog,
         allow_abbrev=False,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
 
 
-def _add_group(parser: argparse.ArgumentParser) -> None:
+def header_text(parser: argparse.ArgumentParser, name: str, text: str) -> str:
+    """Text that a header of HTTP can carry, on one line. Ends the command where it is none."""
+    text = " ".join(text.split())
+    if not text.isascii() or not text.isprintable() or not text:
+        parser.error(f"{name}: expected text in ASCII, which a header can carry")
+    return text
+
+
+def add_group(parser: argparse.ArgumentParser) -> None:
+    """The options that say which group is meant; ``group_of`` reads them."""
     parser.add_argument("--sink", metavar="TOPIC", help="the guard's sink: its group is protocontract.SOURCE.SINK")
     parser.add_argument("--group", metavar="NAME", help="the guard's consumer group, where it was given one")
 
 
-def _group(parser: argparse.ArgumentParser, options: argparse.Namespace) -> str:
+def group_of(parser: argparse.ArgumentParser, options: argparse.Namespace, source: str) -> str:
+    """The group that is meant. Ends the command where none is named."""
     if not options.group and not options.sink:
         parser.error("name the guard's --group, or its --sink")
-    return str(options.group or f"protocontract.{options.source}.{options.sink}")
+    return str(options.group or f"protocontract.{source}.{options.sink}")
 
 
 def _say(error: GuardError) -> int:

@@ -1,4 +1,4 @@
-"""What an orchestrator asks a guard process: ``/livez``, ``/readyz``, ``/metrics``; and ``/resume``, to go on.
+"""What an orchestrator asks a guard process: ``/livez``, ``/readyz``, ``/metrics``; ``/resume`` and ``/skip``, to go on.
 
 The standard library's server on a thread of its own. It answers on the loopback interface unless it is told otherwise:
 it knows no passwords.
@@ -9,9 +9,12 @@ from __future__ import annotations
 import json
 import threading
 import time
+from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final
 
+from protocontract.kafka.record import RecordId
+from protocontract.kafka.skipping import Skip
 from protocontract.violations import MissingExtra
 
 if TYPE_CHECKING:
@@ -21,6 +24,11 @@ if TYPE_CHECKING:
 
 #: Carries why the line goes on. A page in a browser cannot send it without being allowed to, so none can resume us.
 REASON_HEADER: Final = "Protocontract-Reason"
+#: What ``/skip`` needs besides: ``topic:partition:offset``, the committed offset that was seen, and who asks.
+RECORD_HEADER: Final = "Protocontract-Record"
+STANDING_HEADER: Final = "Protocontract-Standing"
+BY_HEADER: Final = "Protocontract-By"
+DRY_RUN_HEADER: Final = "Protocontract-Dry-Run"
 _TEXT: Final = "text/plain; charset=utf-8"
 
 
@@ -116,6 +124,27 @@ class Health:
         self._guard.resume_levels(reason)
         return 200, _TEXT, f"resumed: {halted}\n".encode()
 
+    def skip(self, headers: Mapping[str, str], reason: str) -> tuple[int, str, bytes]:
+        """Let the guard pass over a record. 409 and why, where it does not."""
+        skip = getattr(self._guard, "skip", None)
+        if skip is None:
+            return 501, _TEXT, b"a guard that works exactly once skips nothing while it runs; stop it first\n"
+        topic, _, rest = headers.get(RECORD_HEADER, "").partition(":")
+        partition, _, offset = rest.partition(":")
+        standing = headers.get(STANDING_HEADER, "")
+        if not topic or not all(text.isascii() and text.isdigit() for text in (partition, offset, standing)):
+            return 400, _TEXT, f"name the record in the headers {RECORD_HEADER} and {STANDING_HEADER}\n".encode()
+        refused = skip(
+            Skip(
+                RecordId(topic, int(partition), int(offset)),
+                int(standing),
+                reason,
+                headers.get(BY_HEADER, "")[:255],
+                dry_run=DRY_RUN_HEADER in headers,
+            )
+        )
+        return (200, _TEXT, b"skipped\n") if refused is None else (409, _TEXT, f"{refused}\n".encode())
+
 
 def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
@@ -128,10 +157,12 @@ def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             reason = self.headers.get(REASON_HEADER)
-            if self.path != "/resume":
-                self._reply(404, _TEXT, b"/resume\n")
+            if self.path not in ("/resume", "/skip"):
+                self._reply(404, _TEXT, b"/resume, /skip\n")
             elif not reason or not reason.strip():
                 self._reply(400, _TEXT, f"say why in the header {REASON_HEADER}\n".encode())
+            elif self.path == "/skip":
+                self._reply(*health.skip(dict(self.headers.items()), reason.strip()[:500]))
             else:
                 self._reply(*health.resume(reason.strip()[:500]))
 

@@ -371,6 +371,23 @@ class Outbox:
             self._waiting = kept
             self._bytes = sum(s.size for s in kept) + sum(s.size for s in self._flying.values())
 
+    def cancel(self, partition: Partition, offset: int) -> None:
+        """Send no more what stands for this record: its fate was decided elsewhere."""
+        found = [
+            sending
+            for sending in (*self._flying.values(), *self._waiting)
+            if sending.partition is partition and sending.offset == offset
+        ]
+        for sending in found:
+            sending.done = True
+            self._forget(sending)
+            if self._probe is sending:
+                self._probe = None
+        self.counts.cancelled += len(found)
+        if found and self._trouble is not None:
+            # It may have been the only one in the way.
+            self._trouble.retry_at = self._clock()
+
     def _give_up_waiting(self, now: float) -> None:
         for sending in list(self._flying.values()):
             if now - sending.sent_at > self._acknowledge_within:
