@@ -52,8 +52,10 @@ class Delays:
         self.last = now
         if moment is None:
             return
-        # A moment in the future is a clock that runs ahead, not a negative delay.
-        delay = max(now - moment, 0.0)
+        delay = now - moment
+        if delay < 0.0:
+            # A moment in the future is a clock that runs ahead, not a negative delay.
+            delay = 0.0
         found = self.by_clock.get(clock)
         if found is None:
             found = self.by_clock[clock] = Delay(len(self.bounds) + 1)
