@@ -36,6 +36,9 @@ MAX_FIELDS: Final = 10
 #: The rule under which everything is counted that came when there were too many rules.
 OTHER: Final = "other"
 
+#: How many of the positions the text shows.
+_SHOWN: Final = 5
+
 _TITLES: Final[dict[Kind, str]] = {
     "newly_rejected": "newly rejected",
     "newly_accepted": "newly accepted",
@@ -240,7 +243,7 @@ class Shadow:
             if mine:
                 lines.append(f"  {_TITLES[kind]}  {tally.kinds[kind]:,}")
             for rule, row in mine:
-                places = [*row.positions]
+                places = list(row.positions)[-_SHOWN:]
                 more = " …" if row.records > len(places) else ""
                 fields = ", ".join(name for name in list(row.fields) if name) or "the record"
                 lines.append(f"    {rule:{width}}  {row.records:>9,}   {fields}   {' '.join(places)}{more}")
