@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, cast
 from urllib.request import Request, urlopen
+
+import pytest
 
 from protocontract.contract import Contract
 from protocontract.kafka.registry_client import Reference, RegistryClient
 from protocontract.kafka.registry_schema import encoded
 from protocontract_compiler.dynamic import compile as compile_set
 from protocontract_compiler.dynamic import describe
+from tests.kafka.conftest import Broker
 
 if TYPE_CHECKING:
     from protocontract.kafka.ports import Fetched
@@ -143,3 +147,13 @@ def put(server: Server, text: str, subject: str = "other") -> int:
     schema_id = client.version(subject).schema_id
     assert schema_id is not None
     return schema_id
+
+
+def real_broker() -> Iterator[Broker]:
+    """The real broker, for a fixture."""
+    servers = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
+    if not servers:
+        pytest.skip("KAFKA_BOOTSTRAP_SERVERS is not set")
+    found = Broker(servers)
+    yield found
+    found.admin.close()

@@ -16,7 +16,7 @@ import pytest
 from protocontract import wire
 from tests.kafka.conftest import Broker
 from tests.kafka.test_broker import KEEPS_ALL, wait_until
-from tests.registry.support import NAME, PAYMENT, Server, contract, put, register
+from tests.registry.support import NAME, PAYMENT, Server, contract, put, real_broker, register
 
 NEWER = 'syntax = "proto3"; package acme.pay.v1; message Payment { string id = 1; string note = 3; bool more = 9; }'
 
@@ -24,14 +24,7 @@ NEWER = 'syntax = "proto3"; package acme.pay.v1; message Payment { string id = 1
 @pytest.fixture(scope="module")
 def broker() -> Iterator[Broker]:
     """The real broker."""
-    import os
-
-    servers = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
-    if not servers:
-        pytest.skip("KAFKA_BOOTSTRAP_SERVERS is not set")
-    found = Broker(servers)
-    yield found
-    found.admin.close()
+    yield from real_broker()
 
 
 def get(port: int, path: str) -> str:

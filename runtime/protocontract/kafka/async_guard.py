@@ -6,7 +6,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final, Generic, Self, cast
+from typing import TYPE_CHECKING, Any, Final, Generic, Self, TypeVar, cast
 
 from protocontract.kafka import clients
 from protocontract.kafka.attempts import Attempts, OnFailure
@@ -16,6 +16,8 @@ from protocontract.kafka.record import Record
 
 if TYPE_CHECKING:
     from protocontract.kafka.client_aiokafka import AioConsumer
+
+R = TypeVar("R")
 
 #: After so many seconds without a pause the event loop has a turn: heartbeats run there.
 TURN_EVERY: Final = 0.01
@@ -35,11 +37,18 @@ class AsyncGuard(Engine[M], Generic[M]):
     def _recognise(self, consumer: Any) -> Client:
         return clients.async_consumer(consumer)
 
+    def _ask_on_a_thread(self, ask: Callable[[], R]) -> R:
+        from protocontract.kafka.awaiting import wait_for
+
+        return wait_for(asyncio.to_thread(ask))
+
     async def start(self) -> None:
         """Check that the dead-letter topics are there and take over the consumer, which is started if it is not.
 
         Entering the guard does it. Raises GuardError.
         """
+        if self._judge.registry is not None:
+            self._judge.registry.through = self._ask_on_a_thread
         await cast("AioConsumer", self._consumer).begin()
         await self._await(self._start)
 

@@ -12,7 +12,7 @@ A registry can be behind: an id that it does not know is asked for again, a few 
 taken for unknown for a minute. A registry that does not answer says nothing about a record: the guard waits, nothing is
 lost. What an id means never changes, so answers are kept for good, up to a bound.
 
-One thread at a time. Needs ``pip install "protocontract[kafka,registry]"``, and the extra ``compiler`` where a registry
+One guard at a time. Needs ``pip install "protocontract[kafka,registry]"``, and the extra ``compiler`` where a registry
 gives schemas as source only.
 """
 
@@ -91,6 +91,8 @@ class Registry:
         Raises GuardError for a configuration that is refused.
         """
         self._client = RegistryClient({"url": config} if isinstance(config, str) else config)
+        #: How a request is made: by a call, or (for a guard of asyncio) on a thread while the event loop goes on.
+        self.through: Callable[[Callable[[], WriterSchema | Refusal]], WriterSchema | Refusal] = lambda ask: ask()
         #: Where the registry is, without credentials.
         self.place: Final = self._client.place
         self.stats: Final = RegistryStats()
@@ -173,7 +175,7 @@ class Registry:
             self._wait(self._retry_at)
         self.stats.lookups += 1
         try:
-            answer = self._load(key)
+            answer = self.through(lambda: self._load(key))
         except Missing:
             self._answered()
             return self._miss(key, 0 if before is None or before.given_up else before.tries)

@@ -191,7 +191,7 @@ def shown(url: Any) -> str:
             parts = urlsplit(one.strip())
             host, port = parts.hostname, parts.port
         except ValueError:
-            host = port = None
+            break
         if host is None or parts.scheme not in ("http", "https"):
             break
         places.append(f"{parts.scheme}://{host}{'' if port is None else f':{port}'}{parts.path.rstrip('/')}")
