@@ -16,9 +16,11 @@ import pytest
 
 from protocontract import cli
 from protocontract.kafka import DeadLetterForm, Guard, edit_command
+from protocontract.kafka.client import TopicPartition
 from protocontract.kafka.dead_letter import Letter, truncated
 from protocontract.kafka.letters import DeadLetter
 from protocontract.kafka.memory import MemoryLog
+from protocontract.kafka.oldest import replay_group
 from tests.kafka.conftest import Broker
 from tests.kafka.support import DEAD, GARBAGE, TOPIC, dead_headers, drain, new_guard, new_log
 from tests.kafka.test_replay import RETRY, MemoryCluster, replay
@@ -109,6 +111,18 @@ def test_a_field_is_set_and_the_record_goes_again(run: Run, capsys: Any, tmp_pat
     assert len(log.records(RETRY)) == 1
     assert run(log, f"{TOPIC}:0:0", "--set", "amount=9", "--again") == 0
     assert len(log.records(RETRY)) == 2
+
+
+def test_an_edit_settles_the_oldest_letter(run: Run) -> None:
+    log = log_with(AMBIGUOUS, AMBIGUOUS, AMBIGUOUS)
+    there = TopicPartition(DEAD, 0)
+    assert run(log, "0:1", "--set", "amount=1.00") == 0
+    assert log.committed(replay_group(DEAD), there) is None
+    assert run(log, "0:0", "--set", "amount=1.00") == 0
+    # Over the one that was edited before, too.
+    assert log.committed(replay_group(DEAD), there) == 2
+    assert run(log, "0:2", "--set", "amount=1.00") == 0
+    assert log.committed(replay_group(DEAD), there) == 3
 
 
 def test_the_log_says_who_when_why_and_where_and_no_value(run: Run, tmp_path: Path) -> None:

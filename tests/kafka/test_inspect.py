@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import random
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from protocontract.kafka.memory import MemoryLog
 from protocontract.kafka.review import Reviewer
 from tests.kafka.conftest import Broker
 from tests.kafka.support import BAD, DEAD, GARBAGE, TOPIC, Payment, drain, good, new_guard, new_log
-from tests.kafka.test_replay import MemoryCluster
+from tests.kafka.test_replay import MemoryCluster, replay
 from tests.kafka.transactions import EIGHT, KINDS, NAME, PROTOS, make, transaction
 
 Run = Callable[..., int]
@@ -50,6 +51,14 @@ def transactions_log() -> MemoryLog:
     drain(new_guard(log, contract=transaction()))
     assert len(log.records(DEAD)) == len(EIGHT)
     return log
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [(0.2, "0 s"), (59.4, "59 s"), (61, "1 min 1 s"), (3_600, "1 h"), (100_000, "1 d 3 h"), (1e8, "1,157 d 9 h")],
+)
+def test_how_long(seconds: float, said: str) -> None:
+    assert dead_letter_command._lasting(seconds) == said
 
 
 def test_why_and_with_which_values(run: Run, capsys: Any) -> None:
@@ -88,7 +97,42 @@ def test_the_table(run: Run, capsys: Any) -> None:
         f"  0:5  {written[1]}  payments:0:5  {NAME} 1.4.0  group  attempt 1  rejected",
         f"      string.len       {account_code()}  account  (sensitive)",
         "by rule: money.ambiguous 1   string.len 1",
+        "oldest unresolved: 0:0, 0 s old; its topic keeps it",
     ]
+
+
+def test_the_oldest_that_nobody_has_resolved(
+    run: Run, capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = new_log()
+    log.create_topic("payments.retry")
+    log.append(TOPIC, GARBAGE)
+    log.append(TOPIC, BAD)
+    drain(new_guard(log))
+
+    def waiting() -> Any:
+        assert run(log, "--format", "json") == 0
+        return json.loads(capsys.readouterr().out)["oldest_unresolved"]
+
+    later = time.time() + 7_200
+    monkeypatch.setattr("time.time", lambda: later)
+    found = waiting()
+    assert (found["letter"], found["seconds_to_retention"]) == ("0:0", None)
+    assert 7_199 < found["age_seconds"] < 7_300
+    monkeypatch.setattr(MemoryCluster, "kept", 3 * 3_600)
+    assert 3_500 < waiting()["seconds_to_retention"] < 3_601
+    assert run(log) == 0
+    assert "oldest unresolved: 0:0, 2 h old; its topic deletes it in 1 h" in capsys.readouterr().out
+    monkeypatch.setattr(MemoryCluster, "kept", 90_000.0)
+    assert run(log) == 0
+    assert "its topic deletes it in 23 h" in capsys.readouterr().out
+    monkeypatch.setattr(MemoryCluster, "kept", 60.0)
+    assert run(log) == 0
+    assert "its topic may delete it now" in capsys.readouterr().out
+    replay(log, tmp_path, selection=Selection(rules=("wire.malformed",)))
+    assert waiting()["letter"] == "0:1"
+    replay(log, tmp_path, plan="q")
+    assert waiting() is None
 
 
 def account_code() -> str:
@@ -224,7 +268,12 @@ def test_what_cannot_be_read_is_told(run: Run, capsys: Any) -> None:
 
 def test_reports_of_nothing() -> None:
     assert text_report(DEAD, []) == "payments.dead · 0 letters\n"
-    assert json.loads(json_report(DEAD, [])) == {"topic": DEAD, "letters": [], "by_rule": {}}
+    assert json.loads(json_report(DEAD, [])) == {
+        "topic": DEAD,
+        "letters": [],
+        "by_rule": {},
+        "oldest_unresolved": None,
+    }
     assert Reviewer().missing == {}
 
 

@@ -343,6 +343,9 @@ def _lent(consumer: MemoryConsumer) -> Iterator[MemoryConsumer]:
 class MemoryCluster:
     """Stands for the cluster that the command line names."""
 
+    #: Seconds for which its topics keep records.
+    kept: float | None = None
+
     def __init__(self, log: MemoryLog) -> None:
         self._log = log
 
@@ -351,6 +354,9 @@ class MemoryCluster:
 
     def producers(self) -> Any:
         return self._log.producer
+
+    def retention(self, _topic: str) -> float | None:
+        return self.kept
 
 
 @pytest.fixture

@@ -64,6 +64,18 @@ class Cluster:
         finally:
             consumer.close(autocommit=False)
 
+    def retention(self, topic: str) -> float | None:
+        """Seconds for which a topic keeps its records; None: for ever, or this user may not know. Raises GuardError."""
+        try:
+            admin = client.new_admin(self._producer)
+            try:
+                kept = client.topic_settings(admin, [topic]).get(topic, {}).get("retention.ms", "-1")
+            finally:
+                admin.close()
+        except client.errors.KafkaError as error:
+            raise GuardError(f"the settings of {topic} cannot be read ({type(error).__name__})") from None
+        return int(kept) / 1000 if kept.isdigit() else None
+
     def producers(self) -> ProducerFactory:
         """Makes producers of the same cluster. Raises UsageError for a configuration that would lose records."""
         try:

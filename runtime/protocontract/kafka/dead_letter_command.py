@@ -6,15 +6,17 @@ import argparse
 import json
 import math
 import sys
-from typing import Any, Final
+import time
+from typing import Any, Final, NamedTuple
 
 from protocontract.cli import COULD_NOT_CHECK, KEPT
-from protocontract.kafka.connection import add_connection, add_selection, check_topic, cluster, selection
+from protocontract.kafka.connection import Cluster, add_connection, add_selection, check_topic, cluster, selection
 from protocontract.kafka.dead_letter import REASON
 from protocontract.kafka.edit_command import add_edit
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.judge import ENCODINGS
 from protocontract.kafka.letters import DeadLetter, last_letters, moment, rule_counts
+from protocontract.kafka.oldest import oldest_unresolved, replay_group
 from protocontract.kafka.review import Judgement, Reviewer, Shown
 from protocontract.terminal import Paint, pad, plural, width
 from protocontract.verify.report import shown
@@ -26,7 +28,8 @@ Letters hold no values in their headers. Values are found by judging the record 
 is installed (or compiled: --proto-path, --descriptors); never those of sensitive fields. Without the contract, none.
 """
 _EPILOG: Final = """\
-`accepted` says that the contract as it is now would take the record: replay it.
+`accepted` says that the contract as it is now would take the record: replay it. The oldest unresolved letter is the
+first one that no replay or edit has settled, by the offsets of the group protocontract.replay.TOPIC.
 exit codes: 0 shown; 2 could not read the topic
 
 example: protocontract dead-letter inspect payments.dead --last 20
@@ -44,9 +47,11 @@ def _inspect(options: argparse.Namespace) -> int:
     check_topic(options.topic)
     chosen = selection(options)
     reviewer = Reviewer(proto_path=options.proto_path, descriptors=options.descriptors, encoding=options.encoding)
+    there = cluster(options)
     try:
-        with cluster(options).reader() as consumer:
+        with there.reader(replay_group(options.topic)) as consumer:
             letters = last_letters(consumer, options.topic, None if options.all else options.last, chosen)
+            waiting = _waiting(there, consumer, options.topic)
         judged = [(letter, reviewer(letter)) for letter in letters]
     except GuardError as error:
         print(f"error: {error}", file=sys.stderr)
@@ -54,13 +59,43 @@ def _inspect(options: argparse.Namespace) -> int:
     for name, reason in reviewer.missing.items():
         print(f"no values of {_printable(name)}: {_printable(reason)}", file=sys.stderr)
     if options.format == "json":
-        sys.stdout.write(json_report(options.topic, judged))
+        sys.stdout.write(json_report(options.topic, judged, waiting))
     else:
-        sys.stdout.write(text_report(options.topic, judged, Paint.on(sys.stdout)))
+        sys.stdout.write(text_report(options.topic, judged, Paint.on(sys.stdout), waiting))
     return KEPT
 
 
-def text_report(topic: str, judged: list[tuple[DeadLetter, Judgement]], paint: Paint | None = None) -> str:
+class Waiting(NamedTuple):
+    """The oldest letter that nobody has resolved: where it lies, its age, and the time until its topic deletes it.
+
+    Times are in seconds; ``left`` is None where it is kept for ever.
+    """
+
+    position: str
+    age: float
+    left: float | None
+
+
+def _waiting(there: Cluster, consumer: Any, topic: str) -> Waiting | None:
+    """None where everything is resolved, or where this user may not know."""
+    try:
+        oldest = oldest_unresolved(consumer, topic)
+        if oldest is None:
+            return None
+        age = time.time() - oldest.written
+        kept = there.retention(topic)
+    except GuardError as error:
+        print(f"the oldest unresolved letter is not known: {error}", file=sys.stderr)
+        return None
+    return Waiting(oldest.position, age, None if kept is None else kept - age)
+
+
+def text_report(
+    topic: str,
+    judged: list[tuple[DeadLetter, Judgement]],
+    paint: Paint | None = None,
+    waiting: Waiting | None = None,
+) -> str:
     """The letters for people: one line a letter, below it one for each violation."""
     paint = paint or Paint(False)
     lines = [f"{paint(topic, 'strong')} · {plural(len(judged), 'letter')}"]
@@ -79,10 +114,33 @@ def text_report(topic: str, judged: list[tuple[DeadLetter, Judgement]], paint: P
     if counts:
         named = (f"{_printable(rule_id)} {number:,}" for rule_id, number in counts.items())
         lines.append(f"by rule: {'   '.join(named)}")
+    if waiting is not None:
+        lines.append(_waiting_line(waiting))
     return "\n".join(lines) + "\n"
 
 
-def json_report(topic: str, judged: list[tuple[DeadLetter, Judgement]]) -> str:
+def _waiting_line(waiting: Waiting) -> str:
+    if waiting.left is None:
+        kept = "its topic keeps it"
+    elif waiting.left <= 0:
+        kept = "its topic may delete it now"
+    else:
+        kept = f"its topic deletes it in {_lasting(waiting.left)}"
+    return f"oldest unresolved: {waiting.position}, {_lasting(waiting.age)} old; {kept}"
+
+
+def _lasting(seconds: float) -> str:
+    """``3 d 4 h``, ``12 min``, ``5 s``: precise enough for somebody who has to decide whether to hurry."""
+    left = max(0, round(seconds))
+    parts: list[str] = []
+    for unit, length in (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1)):
+        number, left = divmod(left, length)
+        if number or (unit == "s" and not parts):
+            parts.append(f"{number:,} {unit}")
+    return " ".join(parts[:2])
+
+
+def json_report(topic: str, judged: list[tuple[DeadLetter, Judgement]], waiting: Waiting | None = None) -> str:
     """The letters for programs: one JSON object. A value that is hidden or unknown is null."""
     report = {
         "topic": topic,
@@ -104,6 +162,9 @@ def json_report(topic: str, judged: list[tuple[DeadLetter, Judgement]]) -> str:
             for letter, judgement in judged
         ],
         "by_rule": rule_counts(letter for letter, _ in judged),
+        "oldest_unresolved": None
+        if waiting is None
+        else {"letter": waiting.position, "age_seconds": waiting.age, "seconds_to_retention": waiting.left},
     }
     return json.dumps(report, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
 

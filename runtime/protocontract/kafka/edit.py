@@ -8,13 +8,16 @@ knows it as resolved.
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any, Final
 
 from protocontract.cli import UsageError
 from protocontract.contract import Contract, Outcome
+from protocontract.kafka import client
 from protocontract.kafka.client import ProducerFactory
 from protocontract.kafka.courier import Courier, Parcel
 from protocontract.kafka.dead_letter import (
@@ -31,10 +34,12 @@ from protocontract.kafka.dead_letter import (
 from protocontract.kafka.editing import Difference, differences
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.judge import Judge
-from protocontract.kafka.letters import DeadLetter, Restored, extent, read
+from protocontract.kafka.letters import DeadLetter, Failure, Restored, extent, read
 from protocontract.kafka.replay import destination, replayed_headers
 from protocontract.kafka.replay_log import ReplayLog
 from protocontract.violations import Violation
+
+log: Final = logging.getLogger("protocontract.kafka")
 
 _WHERE: Final = re.compile(r"(?:([a-zA-Z0-9._-]{1,249}):)?([0-9]{1,9}):([0-9]{1,18})")
 
@@ -130,6 +135,27 @@ class Change:
         if self.before.key != self.after.key:
             found.append("(key)")
         return found
+
+
+def settle(consumer: Any, topic: str, partition: int, done: Collection[Failure]) -> None:
+    """Move the offset of the replays' group over the letters that are done, for whoever watches what is unresolved.
+
+    ``consumer`` is of that group. What cannot be committed is committed by the next replay.
+    """
+    tp = client.TopicPartition(topic, partition)
+    try:
+        whole = extent(consumer, topic)
+        start = max(whole.starts[partition], consumer.committed(tp) or 0)
+        mark = start
+        for letter in read(consumer, topic, {partition: start}, {partition: whole.ends[partition]}):
+            if letter.failure not in done:
+                mark = letter.raw.offset
+                break
+            mark = letter.raw.offset + 1
+        if mark > start:
+            consumer.commit({tp: client.offset_to_commit(mark)})
+    except (GuardError, client.errors.KafkaError) as error:
+        log.warning("the offsets of %s could not be committed (%s)", topic, type(error).__name__)
 
 
 def change(letter: DeadLetter, judge: Judge, before: Any, after: Any, value: bytes | None, key: bytes | None) -> Change:

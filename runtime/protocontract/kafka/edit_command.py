@@ -16,10 +16,11 @@ from typing import Any, Final, NamedTuple
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.kafka import editing
 from protocontract.kafka.connection import add_connection, check_topic, cluster
-from protocontract.kafka.edit import Change, change, find, key_at_source, send
+from protocontract.kafka.edit import Change, change, find, key_at_source, send, settle
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.judge import ENCODINGS, Judge
 from protocontract.kafka.letters import DeadLetter, Restored
+from protocontract.kafka.oldest import replay_group
 from protocontract.kafka.replay_log import ReplayLog, default_state, new_plan_id
 from protocontract.kafka.review import Reviewer
 from protocontract.verify.report import shown
@@ -133,6 +134,8 @@ def edit_command(options: argparse.Namespace) -> int:
                 by=options.by or getpass.getuser(),
                 reason=options.reason,
             )
+            with there.reader(replay_group(options.topic)) as consumer:
+                settle(consumer, options.topic, found.letter.raw.partition, history.done())
         return _report(options, wanted, sent)
     except _Nothing as nothing:
         print(str(nothing), file=sys.stderr)

@@ -15,6 +15,7 @@ from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageE
 from protocontract.kafka.connection import Cluster, add_connection, add_selection, check_topic, cluster, selection
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.letters import Selection, extent
+from protocontract.kafka.oldest import replay_group
 from protocontract.kafka.replay import PARKED, Replay, Report
 from protocontract.kafka.replay_log import Plan, ReplayLog, default_state, new_plan_id
 from protocontract.terminal import Paint, count
@@ -68,7 +69,7 @@ def replay_command(argv: list[str]) -> int:
 
 
 def _run(options: argparse.Namespace, there: Cluster, history: ReplayLog, known: Plan | None) -> int:
-    with there.reader(f"protocontract.replay.{options.topic}") as consumer, _signals() as received:
+    with there.reader(replay_group(options.topic)) as consumer, _signals() as received:
         plan = _plan(options, consumer, known)
         if not options.dry_run:
             verb = "resuming" if known is not None else "beginning"
