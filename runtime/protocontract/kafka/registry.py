@@ -217,7 +217,9 @@ class Registry:
             self._remember(key, _Unknown(tries + 1, until, given_up=False))
             self._wait(until)
         self.stats.unknown += 1
-        log.warning("%s is unknown to %s; its records break the contract", named(key), self.place)
+        # A flood of them is counted, not told one by one.
+        level = logging.WARNING if tries or not self._retries else logging.DEBUG
+        log.log(level, "%s is unknown to %s; its records break the contract", named(key), self.place)
         self._remember(key, _Unknown(tries, now + self._unknown_for, given_up=True))
         return _unknown(key)
 

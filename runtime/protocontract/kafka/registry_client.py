@@ -12,7 +12,7 @@ import weakref
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from protocontract.kafka.errors import GuardError
 from protocontract.violations import MissingExtra
@@ -74,9 +74,15 @@ class RegistryClient:
     def __init__(self, config: Mapping[str, Any]) -> None:
         """``config``: options of confluent-kafka's SchemaRegistryClient. Raises GuardError naming what to change."""
         settings = {**_DEFAULTS, **config}
-        url = settings.get("url")
         #: Where the registry is, without credentials.
-        self.place: Final = shown(url)
+        self.place: Final = shown(settings.get("url"))
+        credentials = _credentials(settings["url"])
+        if credentials is not None:
+            # Out of the address: HTTP libraries log it.
+            if "basic.auth.user.info" in settings:
+                raise GuardError("registry: credentials are in its address and in basic.auth.user.info; keep one")
+            settings["basic.auth.user.info"] = credentials
+        settings["url"] = self.place
         info = settings.get("basic.auth.user.info")
         if info is not None and (not isinstance(info, str) or ":" not in info):
             raise GuardError("registry: basic.auth.user.info is not of the form USER:PASSWORD")
@@ -199,6 +205,14 @@ def shown(url: Any) -> str:
         if places:
             return ",".join(places)
     raise GuardError("registry: its address is not a URL; expected http:// or https:// and a host")
+
+
+def _credentials(url: str) -> str | None:
+    """``user:password`` in the first of the addresses, which counts for all of them."""
+    parts = urlsplit(url.split(",")[0].strip())
+    if parts.username is None and parts.password is None:
+        return None
+    return f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"
 
 
 def _registered(
