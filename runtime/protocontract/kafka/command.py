@@ -203,14 +203,24 @@ def _at_least_once(
         acknowledge_within=client.answer_within(config),
     )
 
+    # What closes in time does so by itself: this is for a client that does not come back from a call.
+    watchdog = Watchdog(lambda: guard.stopping, options.grace)
+
     def tick(function: Callable[[], object]) -> None:
         guard._tick = function
 
-    def close() -> None:
-        guard.close()
-        forward.close(options.grace)
+    def start() -> None:
+        watchdog.start()
+        forward.start()
 
-    return _Work(guard, tick, forward.start, forward.run, close)
+    def close() -> None:
+        try:
+            guard.close()
+            forward.close(guard.grace_left)
+        finally:
+            watchdog.stop()
+
+    return _Work(guard, tick, start, forward.run, close)
 
 
 def _exactly_once(

@@ -51,6 +51,10 @@ log: Final = logging.getLogger("protocontract.kafka")
 POLL_MS: Final = 500
 #: Failures in a row after which missing rights are reported as an error: waiting does not grant them.
 FORBIDDEN_ATTEMPTS: Final = 5
+#: Seconds of the grace period that are kept for the last commit and for leaving the group.
+_CLOSING: Final = 2.0
+#: How long one try to write may block: our producers' ``max_block_ms``, in seconds.
+_TRY: Final = 5.0
 
 
 class Engine(Generic[M]):
@@ -109,7 +113,7 @@ class Engine(Generic[M]):
         max_pending: most dead letters on their way at once.
         give_up_after: seconds after which a dead-letter topic that cannot be written is an error. Default: never;
             missing rights are an error after a few tries in any case.
-        grace: seconds that closing waits for acknowledgements, and for the last commit.
+        grace: seconds that closing waits for acknowledgements and for the last commit, counted from ``stop``.
         commit_every: seconds between commits while a fetched batch is handled.
         stop_at_end: end when everything is resolved that was in the topics when the guard started.
         close_consumer: whether closing the guard closes the consumer, which leaves the group.
@@ -172,6 +176,8 @@ class Engine(Generic[M]):
         self._started = False
         self._closed = False
         self._stopping = False
+        self._stopped_at: float | None = None
+        self._deadline = 0.0
         self._told_tombstone = False
         self._due = 0.0
         self._next_commit = 0.0
@@ -232,17 +238,23 @@ class Engine(Generic[M]):
             return
         self._closed = True
         self._stopping = True
-        deadline = time.monotonic() + self._grace
+        grace, now = self._grace, time.monotonic()
+        begin = now if self._stopped_at is None else self._stopped_at
+        # The handler of the record in hand may have used the time up.
+        self._deadline = max(begin + grace, now + min(grace, _CLOSING))
         try:
             if self._started:
-                self._drain(deadline)
+                # The last commit and leaving the group take time too, and one try may block for as long as its
+                # producer waits for metadata.
+                drained = self._deadline - min(_CLOSING, grace / 4)
+                self._outbox.last_try = drained - min(_TRY, grace / 2)
+                self._drain(drained)
         finally:
-            left = max(1.0, deadline - time.monotonic())
-            self._outbox.close(left)
+            self._outbox.close(self.grace_left)
             if self._close_consumer:
-                self._source.close(left)
+                self._source.close(self.grace_left)
             elif self._started:
-                self._source.commit_now(left)
+                self._source.commit_now(self.grace_left)
         if self.unacknowledged:
             log.warning(
                 "%d letters are not acknowledged; their records are uncommitted and will be read again",
@@ -314,7 +326,14 @@ class Engine(Generic[M]):
 
     def stop(self) -> None:
         """End the loop after the record in hand. May be called from a signal handler or another thread."""
+        if self._stopped_at is None:
+            self._stopped_at = time.monotonic()
         self._stopping = True
+
+    @property
+    def grace_left(self) -> float:
+        """Seconds that are left of the grace period while the guard closes; one at least, for an answer to come."""
+        return max(1.0, self._deadline - time.monotonic())
 
     @property
     def stopping(self) -> bool:

@@ -128,6 +128,8 @@ class Outbox:
         self._failing_since: float | None = None
         self._dropped = False
         self._failed_tries = 0
+        #: Nothing is tried again after this time, on the clock given: a try may block, and closing must end in time.
+        self.last_try: float | None = None
         #: Whether no answer waits for ``settle``. Asked for every record, so it is the queue's own method.
         self.quiet: Callable[[], bool] = self._answers.empty
 
@@ -200,6 +202,8 @@ class Outbox:
             return through
         if self._waiting:
             self._cancel_orphans()
+        if self.last_try is not None and now > self.last_try:
+            return through
         if self._trouble is not None and now >= self._trouble.retry_at and self._probe is None:
             self._probe = self._next_waiting()
             if self._probe is not None:
