@@ -286,6 +286,33 @@ def test_a_rebalance_while_the_halt_is_committed_keeps_it() -> None:
     line.close()
 
 
+def test_nothing_is_committed_between_the_new_generation_and_its_partitions() -> None:
+    line = a_line()
+    line.until_idle()
+    committed = len(line.world.log.commits)
+    real = line.consumer.group_metadata
+    state = ["<rebalancing>"]
+
+    class Snapshot:
+        """As kafka-python's: the generation is the new one as soon as the member has joined."""
+
+        def __init__(self) -> None:
+            self.group_id, self.generation_id, self.member_id = real()
+            self.state = state[0]
+
+    line.consumer.group_metadata = Snapshot  # type: ignore[assignment,method-assign]
+    line.guard._source.poll()
+    line.guard.resume_levels()
+    line.until_idle()
+    # The end of the halt is not written, nor is anything taken: who has the partition is decided later.
+    assert (len(line.world.log.commits), line.out) == (committed, (9, 1))
+    assert halted_by(line.written)
+    state[0] = "<stable>"
+    line.until_idle()
+    assert (line.out, line.written) == ((10, 2), "")
+    line.close()
+
+
 def test_silence_halts_though_no_record_comes() -> None:
     clock = Clock()
     line = a_line("g", contract=promising("HALT", frequency=60), clock=clock)

@@ -34,6 +34,7 @@ try:
         import kafka  # kafka-python ships no types
         import kafka.errors as _errors
         from kafka.codec import has_lz4, has_snappy, has_zstd
+        from kafka.structs import MemberState as _MemberState
         from kafka.structs import OffsetAndMetadata as _OffsetAndMetadata
 except ImportError as error:
     raise MissingExtra("protocontract.kafka", "kafka-python", "kafka") from error
@@ -267,6 +268,15 @@ def abandon_producer(producer: Any) -> None:
         sender.join(1.0)
     with contextlib.suppress(Exception):
         producer.close(timeout=0.0)
+
+
+def is_settled(member: Any) -> bool:
+    """Whether a member knows its partitions in its generation.
+
+    From the answer to its join request on it has the new generation, and until the next one the old partitions.
+    """
+    state = getattr(member, "state", _MemberState.STABLE)
+    return bool(member.generation_id >= 0 and state == _MemberState.STABLE)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

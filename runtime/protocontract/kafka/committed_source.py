@@ -110,7 +110,9 @@ class CommittedSource:
         return time.monotonic() - self._last_poll >= self._keep_alive_after
 
     def ready(self) -> Iterator[Share]:
-        """The partitions with records to take."""
+        """The partitions with records to take, while there is a member to commit for."""
+        if self.member is None:
+            return
         for share in self.partitions.values():
             if share.buffer and not share.halt:
                 yield share
@@ -165,18 +167,21 @@ class CommittedSource:
         finally:
             self._last_poll = time.monotonic()
         member = consumer.group_metadata()
+        settled = client.is_settled(member)
         if self.disturbed or (hold and self.member is not None and not _same(member, self.member)):
             self.forget()
         self.disturbed = False
         if self._restart:
             # What this poll brought is read again: it may lie above records that nobody has committed.
             self.member = None
-            if member.generation_id >= 0:
+            if member.generation_id < 0:
+                self.partitions = {}
+            elif settled:
                 self._begin_at_committed(member.generation_id)
             return
         if hold and not fetched:
             return
-        self.member = member
+        self.member = member if settled else None
         for tp, records in fetched.items():
             share = self.partitions.get(tp)
             if share is not None:
