@@ -11,8 +11,11 @@ from __future__ import annotations
 
 import inspect
 import os
+import signal
 import sys
-from collections.abc import Callable, Sequence
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
 from typing import Final, TypeAlias, cast
 
@@ -35,6 +38,9 @@ _ORDER: Final = (
     "explain",
 )  # fmt: skip
 
+# What runs until somebody stops it: to be stopped before it has begun is no failure either.
+_SERVICES: Final = frozenset({"guard", "serve"})
+
 
 class UsageError(Exception):
     """The command line asks for something that cannot be done; the message says what to type instead."""
@@ -44,7 +50,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command line (``sys.argv[1:]`` by default) and return its exit code."""
     arguments = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _run(arguments)
+        with _stoppable(arguments):
+            return _run(arguments)
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
@@ -55,6 +62,23 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _fail(str(error))
     except OSError as error:
         return _fail(_os_error(error))
+
+
+@contextmanager
+def _stoppable(arguments: list[str]) -> Iterator[None]:
+    """Let SIGTERM end a service well before it has handlers of its own: importing and connecting take seconds."""
+    if not arguments or arguments[0] not in _SERVICES or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def stop(_number: int, _frame: object) -> None:
+        raise SystemExit(KEPT)
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _run(arguments: list[str]) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import subprocess
 import sys
 from importlib.metadata import EntryPoint
@@ -105,6 +106,32 @@ class TestEndings:
         told = capsys.readouterr()
         assert told.out == ""
         assert told.err.startswith("usage: protocontract COMMAND")
+
+
+def test_a_service_is_stopped_before_it_has_handlers_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    def connecting(_argv: list[str]) -> int:
+        os.kill(os.getpid(), signal.SIGTERM)
+        raise AssertionError("it went on")
+
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(cli, "commands", lambda: {"guard": EntryPoint("guard", "protocontract.cli:main", cli.GROUP)})
+    monkeypatch.setattr(cli, "load_command", lambda _: connecting)
+    assert cli.main(["guard", "--exactly-once"]) == 0
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_other_commands_leave_signals_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[object] = []
+
+    def noting(_argv: list[str]) -> int:
+        seen.append(signal.getsignal(signal.SIGTERM))
+        return 0
+
+    monkeypatch.setattr(cli, "commands", lambda: {"verify": EntryPoint("verify", "protocontract.cli:main", cli.GROUP)})
+    monkeypatch.setattr(cli, "load_command", lambda _: noting)
+    before = signal.getsignal(signal.SIGTERM)
+    assert cli.main(["verify"]) == 0
+    assert seen == [before]
 
 
 def test_a_missing_module_names_its_extra() -> None:
