@@ -168,6 +168,8 @@ def test_signals_stop_the_guard_and_are_given_back() -> None:
     ("arguments", "said"),
     [
         (("--http", "0"), "expected a port"),
+        (("--http", ":9464"), "or HOST:PORT"),
+        (("--http", "0.0.0.0:65536"), "or HOST:PORT"),
         (("--breaker-ratio", "1.5"), "expected a share"),
         (("--breaker-consecutive", "none"), "expected a number of records"),
     ],

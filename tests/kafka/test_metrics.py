@@ -16,6 +16,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from protocontract import metrics
 from protocontract.contract import StreamLevel
+from protocontract.kafka import guard_options, http
 from protocontract.kafka.dead_letter import DEAD_LETTER_HEADERS
 from protocontract.kafka.http import REASON_HEADER, Health
 from protocontract.kafka.memory import SendFault
@@ -275,6 +276,57 @@ def test_probes_follow_the_guard(halted: tuple[Runs, Health]) -> None:
     status, text = ask(health, "/metrics")
     assert status == 200
     assert "data_contract_records_total{" in text
+
+
+@pytest.mark.parametrize(
+    ("address", "own"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.0.1", True),
+        ("::1", True),
+        ("::ffff:127.0.0.1", True),
+        ("10.0.0.1", False),
+        ("::ffff:10.0.0.1", False),
+        ("fe80::1%eth0", False),
+    ],
+)
+def test_who_is_on_this_host(address: str, own: bool) -> None:
+    assert http._is_this_host(address) is own
+
+
+def test_only_its_own_host_can_resume_it(halted: tuple[Runs, Health], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http, "_is_this_host", lambda _address: False)
+    _, health = halted
+    assert ask(health, "/resume", Protocontract_Reason="x") == (403, "a guard is resumed from its own host only\n")
+    assert ask(health, "/livez")[0] == 200
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("9464", ("127.0.0.1", 9464)),
+        ("0.0.0.0:9464", ("0.0.0.0", 9464)),
+        ("[::]:1", ("::", 1)),
+        ("a:80", ("a", 80)),
+    ],
+)
+def test_where_it_listens(text: str, address: tuple[str, int]) -> None:
+    given = ["--contract", NAME, "--source", "a", "--sink", "b", "--http", text]
+    assert guard_options.guard_parser().parse_args(given).http == address
+
+
+def test_ipv6() -> None:
+    try:
+        health = Health(new_guard(new_log()), 0, "::1")
+    except OSError:
+        # This host has no IPv6.
+        return
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(f"http://[::1]:{health.port}/livez", timeout=5) as answer:
+            assert answer.read() == b"alive\n"
+    finally:
+        health.close()
 
 
 def test_blocked_is_not_ready() -> None:

@@ -281,11 +281,12 @@ def _exactly_once(
 def _health(options: argparse.Namespace, work: _Work, watch: OldestWatch | None) -> Health | None:
     if options.http is None:
         return None
+    host, port = options.http
     try:
-        return Health(work.guard, options.http, dead_letters=watch)
+        return Health(work.guard, port, host, dead_letters=watch)
     except OSError as error:
         work.close()
-        raise GuardError(f"--http: port {options.http} cannot be used ({error.strerror})") from None
+        raise GuardError(f"--http: port {port} of {host} cannot be used ({error.strerror})") from None
 
 
 def _breaker(options: argparse.Namespace) -> dict[str, Any] | None:

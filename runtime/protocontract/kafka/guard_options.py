@@ -133,9 +133,9 @@ def guard_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--http",
-        type=_port,
-        metavar="PORT",
-        help="answer /livez, /readyz and /metrics on this port of the loopback interface",
+        type=_address,
+        metavar="[HOST:]PORT",
+        help="answer /livez, /readyz and /metrics here: 9464 is on the loopback interface, 0.0.0.0:9464 on all",
     )
     parser.add_argument(
         "--watch-dead-letters",
@@ -218,10 +218,11 @@ def _count(text: str) -> int:
     return int(text)
 
 
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and 0 < len(text) < 6 and 0 < int(text) < 65_536):
-        raise argparse.ArgumentTypeError("expected a port, 1 to 65535")
-    return int(text)
+def _address(text: str) -> tuple[str, int]:
+    host, colon, port = text.rpartition(":")
+    if not (port.isascii() and port.isdigit() and 0 < len(port) < 6 and 0 < int(port) < 65_536) or (colon and not host):
+        raise argparse.ArgumentTypeError("expected a port, 1 to 65535, or HOST:PORT")
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 
 def _instance(text: str) -> str:

@@ -1,12 +1,14 @@
-"""What an orchestrator asks a guard process: ``/livez``, ``/readyz``, ``/metrics``; ``/resume`` and ``/skip``, to go on.
+"""What an orchestrator asks a guard process: ``/livez``, ``/readyz``, ``/metrics``; ``/resume``, ``/skip``, to go on.
 
-The standard library's server on a thread of its own. It answers on the loopback interface unless it is told otherwise:
-it knows no passwords.
+The standard library's server on a thread of its own. It answers on the loopback interface unless it is told otherwise.
+It knows no passwords, so what changes anything is taken from this host only, wherever it listens.
 """
 
 from __future__ import annotations
 
+import ipaddress
 import json
+import socket
 import threading
 import time
 from collections.abc import Mapping
@@ -62,7 +64,8 @@ class Health:
         else:
             self._metrics = metrics
             self._collector = metrics.GuardCollector(guard, dead_letters=dead_letters)
-        self._server = ThreadingHTTPServer((host, port), _handler(self))
+        server = _Server6 if ":" in host else ThreadingHTTPServer
+        self._server = server((host, port), _handler(self))
         self._server.daemon_threads = True
         self.port: Final[int] = self._server.server_address[1]
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="guard-http", daemon=True)
@@ -146,6 +149,18 @@ class Health:
         return (200, _TEXT, b"skipped\n") if refused is None else (409, _TEXT, f"{refused}\n".encode())
 
 
+class _Server6(ThreadingHTTPServer):
+    """The same, on an IPv6 address."""
+
+    address_family = socket.AF_INET6
+
+
+def _is_this_host(address: str) -> bool:
+    found = ipaddress.ip_address(address.partition("%")[0])
+    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
+    return (mapped or found).is_loopback
+
+
 def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
     class Handler(BaseHTTPRequestHandler):
         """Answers one request."""
@@ -157,7 +172,9 @@ def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             reason = self.headers.get(REASON_HEADER)
-            if self.path not in ("/resume", "/skip"):
+            if not _is_this_host(self.client_address[0]):
+                self._reply(403, _TEXT, b"a guard is resumed from its own host only\n")
+            elif self.path not in ("/resume", "/skip"):
                 self._reply(404, _TEXT, b"/resume, /skip\n")
             elif not reason or not reason.strip():
                 self._reply(400, _TEXT, f"say why in the header {REASON_HEADER}\n".encode())
