@@ -243,6 +243,8 @@ def test_a_contract_from_a_subject(server: Server, source: bool) -> None:
     register(server, source=source)
     found = contract_from(registry, Subject.of("payments-value"), NAME)
     assert found.contract.fingerprint == contract().fingerprint
+    assert registry.contract("payments-value@1", NAME).fingerprint == contract().fingerprint
+    assert registry.frame(contract(), "payments-value").frame == wire.frame_of(found.registered.schema_id or 0, (1,))
     assert (found.contract.version, found.contract.dead_letter_topic) == ("1.2.0", DEAD)
     assert str(found) == (
         f"acme.pay.v1.Payment 1.2.0 from payments-value version 1 (schema id {found.registered.schema_id}), "

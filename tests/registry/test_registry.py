@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from protocontract import wire
+from protocontract.contract import Contract
 from protocontract.kafka.errors import GuardError, Later, RegistryError
 from protocontract.kafka.registry import WAITED_FOR, Registry
 from protocontract.kafka.registry_client import Missing, RegistryClient, Unreachable
 from protocontract.kafka.registry_frames import Frames, schema_name
 from protocontract.violations import Refusal
-from tests.registry.support import MONEY, NAME, NESTED, Server, contract, put, record, register
+from tests.registry.support import MONEY, NAME, NESTED, Server, contract, message, put, record, register
 
 GOOD = b"\x0a\x01a"
 
@@ -87,6 +88,28 @@ def test_another_message_of_the_same_schema(server: Server) -> None:
     frames = reader(server)
     assert refusal(frames(record(wire.frame_of(schema_id, (0,)) + GOOD))) == "schema.message"
     assert refusal(frames(record(wire.frame_of(schema_id, (7,)) + GOOD))) == "schema.message"
+
+
+def test_old_varints_are_read_where_new_ones_name_nothing(server: Server) -> None:
+    """Count 2, then 2 and 10; or, zig-zag, the second message and a payload that begins with field 1."""
+    many = " ".join(f"message N{number} {{ string text = 1; }}" for number in range(10))
+    line = "message Envelope { message Body { message Line { string text = 1; } } }"
+    text = f'syntax = "proto3"; package acme.pay.v1; message A {{}} %s message C {{ {many} {line} }}'
+    other = text.replace("acme.pay.v1", "p").replace("Envelope", "E")
+    contract_of_e = message(other % "message B {}", "p.C.E.Body.Line")
+    unsigned = b"\x04\x02\x0a\x00\x00"
+    assert wire.message_indexes(contract_of_e.DESCRIPTOR) == (2, 10, 0, 0)
+    mine = Contract(contract_of_e, full_name="p.C.E.Body.Line", fingerprint="0" * 64)
+    frames = Registry(server.url).frames(mine)
+    schema_id = put(server, other % "message B {}")
+    head = wire.frame_of(schema_id, (0,))[:5]
+    assert frames(record(head + unsigned + GOOD)) == GOOD
+    # Zig-zag it is two indexes, 1 and 5: a message that this version of the schema has.
+    six = " ".join(f"message N{number} {{}}" for number in range(6))
+    nested = f"message B {{ {six} }}"
+    newer = wire.frame_of(put(server, other % nested), (0,))[:5]
+    assert refusal(frames(record(newer + unsigned + GOOD))) == "schema.message"
+    assert frames(record(wire.frame_of(schema_id, (2, 10, 0, 0)) + GOOD)) == GOOD
 
 
 def test_a_schema_without_the_message_one_that_contradicts_and_one_that_does_not(server: Server) -> None:

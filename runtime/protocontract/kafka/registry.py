@@ -34,6 +34,7 @@ from protocontract.violations import Refusal
 
 if TYPE_CHECKING:
     from protocontract.contract import Contract
+    from protocontract.kafka.registry_frames import SinkFrame
 
 __all__ = ["Later", "Registry", "RegistryError", "RegistryStats"]
 
@@ -191,6 +192,20 @@ class Registry:
     def frames(self, contract: Contract[Any]) -> Frames:
         """The reader of a contract's framed records."""
         return Frames(self, contract)
+
+    def contract(self, subject: str, message: str | None = None) -> Contract[Any]:
+        """The contract of a message in ``NAME`` or ``NAME@VERSION``, compiled now: see ``registry_contract``."""
+        from protocontract.kafka.registry_contract import Subject, contract_from
+
+        return contract_from(self, Subject.of(subject), message).contract
+
+    def frame(
+        self, contract: Contract[Any], subject: str, *, in_header: bool = False, register: bool = False
+    ) -> SinkFrame:
+        """The frame of a contract's records under a subject: see ``registry_contract.sink_frame``."""
+        from protocontract.kafka.registry_contract import sink_frame
+
+        return sink_frame(self, contract, subject, in_header=in_header, register=register)[0]
 
     def close(self) -> None:
         """Close the connections to the registry."""

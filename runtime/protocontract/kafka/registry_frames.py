@@ -36,6 +36,13 @@ class Framed(NamedTuple):
     in_header: bool
 
 
+class _Place(NamedTuple):
+    """Message indexes of the contract's message in a schema, and those of all messages there."""
+
+    path: tuple[int, ...]
+    all_paths: frozenset[tuple[int, ...]]
+
+
 class SinkFrame(NamedTuple):
     """The frame that good records get on their way to a sink."""
 
@@ -54,8 +61,8 @@ class Frames:
         self._contract = contract
         #: Magic byte and id (or GUID) -> a whole frame that is good.
         self._known: dict[bytes, bytes] = {}
-        #: id or GUID -> message indexes of the contract's message, or why its records are refused.
-        self._verdicts: OrderedDict[int | bytes, tuple[int, ...] | Refusal] = OrderedDict()
+        #: id or GUID -> where the contract's message is, or why its records are refused.
+        self._verdicts: OrderedDict[int | bytes, _Place | Refusal] = OrderedDict()
 
     def __call__(self, raw: Fetched) -> bytes | Refusal:
         """The message's bytes, or a Refusal: wire.framing, schema.*. Raises Later while the registry is to be asked."""
@@ -97,16 +104,19 @@ class Frames:
                 self._verdicts.popitem(last=False)
         if isinstance(verdict, Refusal):
             return verdict
-        frame = parse_frame(framed, verdict)
-        if isinstance(frame, Refusal):
-            return Refusal("schema.message", "a frame that names another message; expected the contract's own")
+        if frame.indexes != verdict.path:
+            # Older writers' unsigned varints, but only where the list names no message as it is written today.
+            again = parse_frame(framed, verdict.path)
+            if frame.indexes in verdict.all_paths or isinstance(again, Refusal):
+                return Refusal("schema.message", "a frame that names another message; expected the contract's own")
+            frame = again
         found = framed[: frame.payload_offset]
         if len(self._known) >= MAX_KNOWN:
             self._known.clear()
         self._known[framed[: 17 if framed[0] == 1 else 5]] = found
         return found
 
-    def _judge(self, schema: WriterSchema) -> tuple[int, ...] | Refusal:
+    def _judge(self, schema: WriterSchema) -> _Place | Refusal:
         contract = self._contract
         path = schema.path_of(contract.full_name)
         if path is None:
@@ -115,7 +125,7 @@ class Frames:
         found = list(islice(contradictions(schema.message(contract.full_name), ours), 3))
         if found:
             return Refusal("schema.incompatible", f"the writer's schema contradicts the contract: {'; '.join(found)}")
-        return path
+        return _Place(path, schema.paths)
 
 
 def schema_name(raw: Fetched) -> str | None:

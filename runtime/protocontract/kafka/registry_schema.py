@@ -38,6 +38,8 @@ class WriterSchema:
         self.registered: Final = registered
         self._file = file
         self._paths = dict(_paths(file))
+        #: Message indexes of all messages of the schema's own file.
+        self.paths: Final = frozenset(self._paths.values())
 
     def path_of(self, full_name: str) -> tuple[int, ...] | None:
         """The message indexes of a message of the schema's own file; None for any other."""
