@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Stamp of the finished environment: made again when what it is made from changes.
 READY := $(VENV)/.ready-$(shell cat pyproject.toml ci/requirements-dev.txt | cksum | cut -d' ' -f1)
 
-.PHONY: demo test check generate bench conformance fuzz help clean
+.PHONY: demo test check generate bench conformance fuzz chaos help clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -57,6 +57,12 @@ MESSAGES ?= 100
 SEED ?= 1
 fuzz: $(SETUP) ## Random contracts and messages against protovalidate: SCHEMAS=20000 MESSAGES=100 SEED=1
 	@$(BIN)/python -m tests.fuzz $(SCHEMAS) $(MESSAGES) $(SEED)
+
+# Faults, their order, and whom they strike follow from the seed.
+RECORDS ?= 200000
+CHAOS_SEED ?= 1
+chaos: $(SETUP) ## Guards on a broker behind toxiproxy, and everything that goes wrong (needs go, java, mvn)
+	@$(BIN)/python -m tests.chaos --records $(RECORDS) --seed $(CHAOS_SEED)
 
 clean: ## Remove the environment and caches
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build generated/python/buf
