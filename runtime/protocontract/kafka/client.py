@@ -33,8 +33,8 @@ try:
         warnings.simplefilter("ignore", DeprecationWarning)
         import kafka  # kafka-python ships no types
         import kafka.errors as _errors
+        import kafka.structs as _structs
         from kafka.codec import has_lz4, has_snappy, has_zstd
-        from kafka.structs import MemberState as _MemberState
         from kafka.structs import OffsetAndMetadata as _OffsetAndMetadata
 except ImportError as error:
     raise MissingExtra("protocontract.kafka", "kafka-python", "kafka") from error
@@ -60,6 +60,7 @@ __all__ = [
 ]
 
 errors: Final[Any] = _errors
+_MemberState: Final[Any] = cast(Any, _structs).MemberState
 RebalanceListener: Final[Any] = kafka.ConsumerRebalanceListener
 # The client takes no listener of another class; an abstract base class takes others in.
 RebalanceListener.register(ports.RebalanceListener)
