@@ -1,0 +1,1 @@
+"""Where modules use contracts: one reader for each language, each returning ``model.Use``."""

@@ -1,0 +1,1 @@
+"""How Python modules use contracts: asked of a type checker that sees stubs of our own."""

@@ -1,0 +1,370 @@
+"""From sites and told types to uses."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from protocontract_ci.model import How, Use
+from protocontract_ci.usage.python.names import Bound, Names
+from protocontract_ci.usage.python.sites import BY_NAME, Site, Sites
+from protocontract_ci.usage.python.stubs import Revealed, Stubs
+from protocontract_ci.usage.vocabulary import Elements
+from protocontract_compiler import ir
+
+#: Methods of a field's value that change it.
+_CHANGING: Final = frozenset(
+    ("append", "extend", "add", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault")
+    + ("get_or_create", "CopyFrom", "MergeFrom", "Clear", "SetInParent", "ParseFromString", "MergeFromString")
+    + ("FromDatetime", "GetCurrentTime", "FromSeconds", "FromMilliseconds", "FromNanoseconds", "FromTimedelta")
+    + ("FromJsonString", "Pack")
+)
+_NOTHING: Final = Revealed()
+
+
+class Decider:
+    """Decides the sites of one file."""
+
+    def __init__(
+        self, sites: Sites, names: Names, elements: Elements, stubs: Stubs, told: Mapping[ast.expr, str], *, aware: bool
+    ) -> None:
+        self._sites = sites
+        self._source = sites.source
+        self._names = names
+        self._elements = elements
+        self._stubs = stubs
+        self._told = told
+        self._aware = aware
+        self._found: dict[Use, None] = {}
+        #: JSON accesses: the field that a lookup by a key gave.
+        self._json: dict[ast.AST, tuple[ir.Field, ...]] = {}
+
+    def uses(self) -> list[Use]:
+        """All uses, in the order of the file."""
+        self._imports()
+        self._static_names()
+        # What is inside comes first: a key of a key, a comparison of what a key gave.
+        for site in sorted(self._sites.found, key=lambda each: (each.kind == "compare", *_end(each.node))):
+            self._decide(site)
+        for node, name in self._sites.full_names():
+            self._add(node, name, "reflection")
+        return sorted(self._found, key=lambda use: (use.line, use.column, use.path, use.how))
+
+    def _add(self, node: ast.AST, path: str, how: How, *, certain: bool = True, origin: int = 0) -> None:
+        line = node.lineno  # type: ignore[attr-defined]
+        column = self._source.column(node)  # type: ignore[arg-type]
+        if isinstance(node, ast.Attribute) and node.end_lineno is not None:
+            # The name stands at the end: a chain over several lines is used where the name is.
+            line = node.end_lineno
+            end = self._source.offset(line, node.end_col_offset or 0)
+            column = end - self._source.offset(line, 0) - len(node.attr) + 1
+        self._found[Use(self._source.path, line, column, path, how, certain, 0 if origin == line else origin)] = None
+
+    def _type(self, node: ast.expr) -> Revealed:
+        bound = self._names.resolve(node)
+        if bound is not None:
+            return _of(bound)
+        told = self._told.get(node)
+        return _NOTHING if told is None else self._stubs.read(told)
+
+    # -- what imports decide
+
+    def _imports(self) -> None:
+        for imported in self._names.imports:
+            how: How = "type_only" if imported.only_types else "import"
+            bound = imported.bound
+            if bound.kind in ("message", "enum", "value", "service"):
+                self._add(imported.node, bound.name, how)
+
+    def _static_names(self) -> None:
+        for node in ast.walk(self._source.tree):
+            if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load):
+                continue
+            bound = self._names.resolve(node)
+            if bound is None or bound.kind in ("module", "grpc", "package"):
+                continue
+            parent = self._source.parent(node)
+            if isinstance(parent, ast.Attribute) and self._names.resolve(parent) is not None:
+                # Part of a longer name.
+                continue
+            how: How = "enum_value" if bound.kind == "value" else "type_only" if self._is_type(node) else "read"
+            if bound.kind == "service":
+                how = "subclass" if isinstance(parent, ast.ClassDef) else "read"
+                if isinstance(parent, ast.ClassDef):
+                    self._servicer(parent, bound.name)
+            self._add(node, bound.name, how)
+            if bound.kind == "enum" and isinstance(parent, ast.Attribute) and parent.attr == "Value":
+                call = self._source.parent(parent)
+                if isinstance(call, ast.Call) and call.args:
+                    for text in self._sites.texts(call.args[0])[0]:
+                        self._members(call, bound.name, text)
+
+    def _is_type(self, node: ast.AST) -> bool:
+        child, parent = node, self._source.parent(node)
+        while parent is not None and not isinstance(child, ast.stmt):
+            if isinstance(parent, ast.arg) or (isinstance(parent, ast.AnnAssign) and child is parent.annotation):
+                return True
+            if isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef) and child is parent.returns:
+                return True
+            child, parent = parent, self._source.parent(parent)
+        return False
+
+    def _servicer(self, node: ast.ClassDef, service: str) -> None:
+        methods = {method.name for state in self._elements.services.get(service, ()) for method in state.methods}
+        for each in node.body:
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef) and each.name in methods:
+                self._add(each, f"{service}.{each.name}", "subclass")
+
+    # -- sites
+
+    def _decide(self, site: Site) -> None:
+        told = self._type(site.asked)
+        match site.kind:
+            case "attribute":
+                self._attribute(site, told)
+            case "by_name":
+                self._by_name(site, told)
+            case "construct":
+                self._construct(site, told)
+            case "reflection":
+                for name in self._matching(site, told.messages):
+                    self._add(site.node, name, "reflection", certain=site.pattern is None, origin=site.origin)
+                if not told.messages and self._unknown(told):
+                    self._uncertain(site, "reflection")
+            case "key":
+                self._key(site, told)
+            case "lookup":
+                self._dispatch(site.node, told, closed="default" in site.names)
+            case "match":
+                self._match(site, told)
+            case "compare":
+                self._compare(site, told)
+            case "whole":
+                for message in () if told.is_class or told.is_json else told.messages:
+                    self._add(site.node, message, "write" if self._serializes(site.node) else "read")
+
+    def _serializes(self, node: ast.AST) -> bool:
+        function = node.func if isinstance(node, ast.Call) else None
+        return isinstance(function, ast.Attribute) and function.attr.startswith("Serialize")
+
+    def _unknown(self, told: Revealed) -> bool:
+        """Whether nobody knows what it is, in a file that imports the contracts."""
+        return self._aware and told.text.strip("`") in ("", "Unknown", "Any", "Never", "object")
+
+    def _attribute(self, site: Site, told: Revealed) -> None:
+        node, name = site.node, site.names[0]
+        assert isinstance(node, ast.Attribute)
+        for service in told.services:
+            if any(method.name == name for state in self._elements.services[service] for method in state.methods):
+                self._add(node, f"{service}.{name}", "call")
+        for enum in told.enums if told.is_class else ():
+            self._members(node, enum, name)
+        if told.is_json or told.is_class:
+            return
+        known = False
+        for message in told.messages:
+            if name in self._elements.fields(message):
+                known = True
+                self._add(node, f"{message}.{name}", self._how(node))
+        if not known and self._unknown(told):
+            self._uncertain(site, self._how(node))
+
+    def _how(self, node: ast.Attribute) -> How:
+        """Whether a field is read, written or cleared: also through its items, its fields or its methods."""
+        if isinstance(node.ctx, ast.Store):
+            return "write"
+        if isinstance(node.ctx, ast.Del):
+            return "clear"
+        child: ast.AST = node
+        parent = self._source.parent(node)
+        while isinstance(parent, ast.Attribute | ast.Subscript) and parent.value is child:
+            if isinstance(parent.ctx, ast.Store | ast.Del):
+                return "write"
+            grand = self._source.parent(parent)
+            called = isinstance(grand, ast.Call) and grand.func is parent
+            if isinstance(parent, ast.Attribute) and called:
+                return "write" if parent.attr in _CHANGING else "read"
+            child, parent = parent, grand
+        return "read"
+
+    def _uncertain(self, site: Site, how: How) -> None:
+        """The receiver may be any message that the file could have got."""
+        for message in self._possible():
+            for name in self._matching(site, (message,)):
+                self._add(site.node, name, how, certain=False, origin=site.origin)
+
+    def _possible(self) -> Iterator[str]:
+        """Messages of the modules that the file imports."""
+        seen: dict[str, None] = {}
+        for imported in self._names.imports:
+            bound = imported.bound
+            if bound.kind == "message":
+                seen[bound.name] = None
+            elif bound.kind == "module":
+                seen.update(dict.fromkeys(self._names.messages_of(bound.name)))
+        yield from seen
+
+    def _matching(self, site: Site, messages: Iterable[str]) -> Iterator[str]:
+        for message in messages:
+            for name in self._elements.fields(message):
+                if name in site.names or (site.pattern is not None and site.pattern.fullmatch(name)):
+                    yield f"{message}.{name}"
+
+    def _by_name(self, site: Site, told: Revealed) -> None:
+        call = site.node
+        assert isinstance(call, ast.Call)
+        assert isinstance(call.func, ast.Attribute)
+        how: How = BY_NAME[call.func.attr]  # type: ignore[assignment]
+        certain = site.pattern is None
+        for message in told.messages:
+            names = [*self._elements.fields(message), *self._elements.oneofs(message)]
+            for name in names:
+                if name in site.names or (site.pattern is not None and site.pattern.fullmatch(name)):
+                    self._add(call, f"{message}.{name}", how, certain=certain, origin=site.origin)
+        if not told.messages and self._unknown(told):
+            self._uncertain(site, how)
+
+    def _construct(self, site: Site, told: Revealed) -> None:
+        call = site.node
+        assert isinstance(call, ast.Call)
+        messages = told.messages if told.is_class else ()
+        if not messages and isinstance(call.func, ast.Attribute) and call.func.attr == "add":
+            # repeated.add(field=...): the type of the new item.
+            held = self._told.get(call.func, "")
+            messages = self._stubs.read(held.rpartition("->")[2]).messages if "->" in held else ()
+        for message in messages:
+            self._add(call, message, "construct")
+            fields = self._elements.fields(message)
+            for keyword in call.keywords:
+                if keyword.arg is None:
+                    self._spread(call, message, keyword.value)
+                elif keyword.arg in fields:
+                    self._given(keyword.value, keyword, message, keyword.arg, fields[keyword.arg])
+
+    def _spread(self, call: ast.Call, message: str, value: ast.expr) -> None:
+        """``**fields``: the names are known where it is a display of a dictionary."""
+        fields = self._elements.fields(message)
+        if isinstance(value, ast.Dict) and all(isinstance(key, ast.Constant) for key in value.keys):
+            for key, inner in zip(value.keys, value.values, strict=True):
+                if isinstance(key, ast.Constant) and key.value in fields:
+                    self._given(inner, key, message, str(key.value), fields[str(key.value)])
+            return
+        for name in fields:
+            self._add(call, f"{message}.{name}", "construct", certain=False)
+
+    def _given(self, value: ast.expr, place: ast.AST, message: str, name: str, states: tuple[ir.Field, ...]) -> None:
+        self._add(place, f"{message}.{name}", "construct")
+        for state in states:
+            element = state.value if state.value is not None else state
+            values = list(value.elts) if isinstance(value, ast.List | ast.Tuple) else [value]
+            for each in values:
+                if element.enum is not None:
+                    for text in self._sites.texts(each)[0]:
+                        self._members(each, element.enum, text)
+                if element.message is not None and isinstance(each, ast.Dict):
+                    self._from_dictionary(each, element.message)
+
+    def _from_dictionary(self, value: ast.Dict, message: str) -> None:
+        self._add(value, message, "construct")
+        fields = self._elements.fields(message)
+        for key, inner in zip(value.keys, value.values, strict=True):
+            if isinstance(key, ast.Constant) and key.value in fields:
+                self._given(inner, key, message, str(key.value), fields[str(key.value)])
+
+    # -- JSON
+
+    def _key(self, site: Site, told: Revealed) -> None:
+        messages = told.messages if told.is_json else self._json_messages(site.asked)
+        found: list[ir.Field] = []
+        for message in messages:
+            for name, states in self._elements.fields(message).items():
+                if name in site.names or any(state.json_name in site.names for state in states):
+                    found += states
+                    self._add(site.node, f"{message}.{name}", "json_name", origin=site.origin)
+        self._json[site.node] = tuple(found)
+        if not found and self._unknown(told) and self._names.imports_json:
+            for message in self._possible():
+                for name, states in self._elements.fields(message).items():
+                    if name in site.names or any(state.json_name in site.names for state in states):
+                        self._add(site.node, f"{message}.{name}", "json_name", certain=False, origin=site.origin)
+
+    def _json_messages(self, node: ast.expr) -> tuple[str, ...]:
+        """The messages whose JSON an expression is, where it was reached by keys."""
+        if isinstance(node, ast.Subscript) and not self._json.get(node):
+            # An item of a list.
+            node = node.value
+        fields = self._json.get(node, ())
+        return tuple(dict.fromkeys(message for each in fields if (message := each.element_message) is not None))
+
+    # -- enums and oneofs
+
+    def _members(self, node: ast.AST, enum: str, text: str) -> None:
+        for member in self._elements.members(enum).values():
+            if text in (member.name, str(member.number)):
+                self._add(node, member.path, "enum_value")
+
+    def _enums_of(self, node: ast.expr, told: Revealed) -> tuple[str, ...]:
+        found = dict.fromkeys(told.enums)
+        found.update(dict.fromkeys(value.rpartition(".")[0] for value in told.values))
+        found.update(dict.fromkeys(each.enum for each in self._json.get(node, ()) if each.enum is not None))
+        return tuple(found)
+
+    def _compare(self, site: Site, told: Revealed) -> None:
+        for enum in self._enums_of(site.asked, told):
+            for text in site.names:
+                self._members(site.node, enum, text)
+        for oneof in told.oneofs:
+            message, _, name = oneof.rpartition(".")
+            for text in site.names:
+                if text in self._elements.oneofs(message).get(name, ()):
+                    self._add(site.node, f"{message}.{text}", "which_oneof", origin=site.origin)
+                    self._add(site.node, oneof, "which_oneof")
+
+    def _dispatch(self, node: ast.AST, told: Revealed, *, closed: bool) -> None:
+        how: How = "match_closed" if closed else "match_open"
+        for name in (*told.oneofs, *self._enums(told)):
+            self._add(node, name, how)
+
+    def _enums(self, told: Revealed) -> tuple[str, ...]:
+        values = (value.rpartition(".")[0] for value in told.values)
+        return () if told.is_class else tuple(dict.fromkeys((*told.enums, *values)))
+
+    def _match(self, site: Site, told: Revealed) -> None:
+        node = site.node
+        assert isinstance(node, ast.Match)
+        closed = any(
+            isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
+            for case in node.cases
+        )
+        self._dispatch(node, told, closed=closed)
+        for case in node.cases:
+            for each in ast.walk(case.pattern):
+                if not isinstance(each, ast.MatchValue):
+                    continue
+                texts = self._sites.texts(each.value)[0]
+                for enum in self._enums(told):
+                    for text in texts:
+                        self._members(each, enum, text)
+                for oneof in told.oneofs:
+                    message = oneof.rpartition(".")[0]
+                    for text in texts:
+                        self._add(each, f"{message}.{text}", "which_oneof")
+
+
+def _end(node: ast.AST) -> tuple[int, int]:
+    return getattr(node, "end_lineno", 0), getattr(node, "end_col_offset", 0)
+
+
+def _of(bound: Bound) -> Revealed:
+    match bound.kind:
+        case "message":
+            return Revealed(messages=(bound.name,), is_class=True)
+        case "enum":
+            return Revealed(enums=(bound.name,), is_class=True)
+        case "value":
+            return Revealed(enums=(bound.name.rpartition(".")[0],), values=(bound.name,))
+        case "service":
+            return Revealed(services=(bound.name,), is_class=True)
+        case _:
+            return Revealed(text="module")

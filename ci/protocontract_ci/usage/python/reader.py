@@ -1,0 +1,171 @@
+"""Reads Python files: every place where they use an element of the contracts."""
+
+from __future__ import annotations
+
+import ast
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from protocontract_ci.model import Use
+from protocontract_ci.usage.python.checker import Checker, Ty
+from protocontract_ci.usage.python.copies import Copy, find_copy
+from protocontract_ci.usage.python.decide import Decider
+from protocontract_ci.usage.python.infer import Inference
+from protocontract_ci.usage.python.names import Modules, Names
+from protocontract_ci.usage.python.overlay import Overlay, Source
+from protocontract_ci.usage.python.sites import Sites
+from protocontract_ci.usage.python.stubs import Stubs, write_stubs
+from protocontract_ci.usage.vocabulary import Elements
+
+#: A type travels one call or return each round.
+_MOST_ROUNDS: Final = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file that cannot be read, and why."""
+
+    file: str
+    reason: str
+
+
+@dataclass
+class PythonUses:
+    """What was found in a folder: uses by file, generated modules among the files, and what could not be read.
+
+    ``imports`` tells which of the generated copies a file imports, with the line.
+    """
+
+    uses: dict[str, list[Use]] = field(default_factory=dict)
+    copies: list[Copy] = field(default_factory=list)
+    unread: list[Unread] = field(default_factory=list)
+    imports: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    #: Files that import anything of the contracts.
+    aware: set[str] = field(default_factory=set)
+
+
+def read_python(folder: Path, files: Iterable[str], elements: Elements, checker: Checker | None = None) -> PythonUses:
+    """All uses in ``files``, which are paths below ``folder`` with slashes.
+
+    Raises CheckerError where the type checker is missing or fails.
+    """
+    found = PythonUses()
+    sources: dict[str, Source] = {}
+    for path in sorted(files):
+        try:
+            source = Source.parse(path, (folder / path).read_text(encoding="utf-8"))
+        except (SyntaxError, ValueError, RecursionError) as error:
+            found.unread.append(Unread(path, _reason(error)))
+            continue
+        copy = find_copy(path, source.tree)
+        if copy is not None:
+            found.copies.append(copy)
+        else:
+            sources[path] = source
+    held = {str(PurePosixPath(copy.path).with_suffix("")): list(copy.names()) for copy in found.copies}
+    modules = Modules.of(elements, held)
+    names = {path: Names(source.tree, modules, elements, _package(path)) for path, source in sources.items()}
+    found.aware = {path for path, each in names.items() if each.aware}
+    sites = {path: Sites(source, names[path], elements) for path, source in sources.items()}
+    for each in sites.values():
+        each.collect()
+    relevant = {path for path in sources if path in found.aware or _called(path, sources, found.aware)}
+    stubs = write_stubs(elements, held)
+    told = _ask(
+        {path: source for path, source in sources.items() if path in relevant}, sites, sources, stubs, checker or Ty()
+    )
+    for path in sorted(relevant):
+        decider = Decider(sites[path], names[path], elements, stubs, told, aware=path in found.aware)
+        found.uses[path] = decider.uses()
+        found.imports[path] = [
+            (imported.module, imported.node.lineno)
+            for imported in names[path].imports
+            if imported.module in {name.replace("/", ".") for name in held}
+        ]
+    return found
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, SyntaxError) and error.lineno is not None:
+        return f"line {error.lineno}: {error.msg}"
+    return f"not readable ({type(error).__name__})"
+
+
+def _package(path: str) -> str:
+    return ".".join(PurePosixPath(path).parts[:-1])
+
+
+def _called(path: str, sources: Mapping[str, Source], aware: set[str]) -> bool:
+    """Whether a file that knows the contracts may call functions of this one: it imports it by its name."""
+    stem = PurePosixPath(path).stem
+    name = PurePosixPath(path).parent.name if stem == "__init__" else stem
+    for other in aware:
+        for node in ast.walk(sources[other].tree):
+            if isinstance(node, ast.ImportFrom) and (
+                (node.module or "").split(".")[-1] == name or any(alias.name == name for alias in node.names)
+            ):
+                return True
+            if isinstance(node, ast.Import) and any(alias.name.split(".")[-1] == name for alias in node.names):
+                return True
+    return False
+
+
+def _ask(
+    relevant: Mapping[str, Source],
+    sites: Mapping[str, Sites],
+    sources: Mapping[str, Source],
+    stubs: Stubs,
+    checker: Checker,
+) -> dict[ast.expr, str]:
+    """The types of what decides the sites, after as many rounds as it takes to learn of parameters and results."""
+    told: dict[ast.expr, str] = {}
+    if not relevant:
+        return told
+    inference = Inference(relevant, stubs)
+    with tempfile.TemporaryDirectory(prefix="protocontract-") as temporary:
+        root, generated = Path(temporary, "modules"), Path(temporary, "generated")
+        _write(generated, stubs.files)
+        _write(root, {path: source.text for path, source in sources.items()})
+        # Copies among the files stand at their own places.
+        own = {path: text for path, text in stubs.files.items() if Path(root, path).parent.is_dir() and "/" in path}
+        _write(root, own)
+        roots = [generated, *_import_roots(root, sources)]
+        for _ in range(_MOST_ROUNDS):
+            told = {}
+            places: dict[tuple[str, int, int], ast.expr] = {}
+            for path, source in relevant.items():
+                overlay = Overlay(source)
+                sites[path].ask(overlay)
+                for call, module in sites[path].names.by_text.items():
+                    alias = f"_contract_module_{module.replace('.', '_')}"
+                    overlay.replace(call, alias, f"import {module} as {alias}")
+                inference.prepare(overlay)
+                text, where = overlay.render()
+                Path(root, path).write_text(text, encoding="utf-8")
+                places.update({(path, line, column): node for (line, column), node in where.items()})
+            for place, text in checker.reveal(root, roots, sorted(relevant)).items():
+                node = places.get(place)
+                if node is not None:
+                    told[node] = text
+            if not inference.learn(told):
+                break
+    return told
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    for path, text in files.items():
+        target = folder / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
+
+
+def _import_roots(root: Path, sources: Mapping[str, Source]) -> Sequence[Path]:
+    """Folders from which imports start: those with files that are in no package, the outermost first."""
+    folders = {PurePosixPath(path).parent for path in sources}
+    packages = {PurePosixPath(path).parent for path in sources if PurePosixPath(path).name == "__init__.py"}
+    roots = {folder for folder in folders if folder not in packages}
+    roots |= {package.parent for package in packages if package.parent not in packages}
+    return [root / folder for folder in sorted(roots, key=lambda each: (len(each.parts), str(each)))]

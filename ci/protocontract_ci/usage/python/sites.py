@@ -1,0 +1,277 @@
+"""The places of a file where a contract may be used, and what has to be known of each to decide it.
+
+A site is found by the names that stand there. Whether it is a use depends on the type of a receiver, which the type
+checker tells later; what imports alone decide is decided here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from protocontract_ci.usage.python.names import Names
+from protocontract_ci.usage.python.overlay import Overlay, Source
+from protocontract_ci.usage.vocabulary import Elements
+
+#: Methods of messages that take the name of a field or oneof.
+BY_NAME: Final = {"HasField": "has", "ClearField": "clear", "WhichOneof": "which_oneof"}
+#: Functions that reach an attribute by its name.
+_REFLECTION: Final = frozenset({"getattr", "setattr", "hasattr", "delattr", "attrgetter"})
+_WHOLE: Final = frozenset({"SerializeToString", "SerializePartialToString", "ParseFromString", "MergeFromString"})
+
+SiteKind = Literal["attribute", "by_name", "construct", "reflection", "key", "compare", "lookup", "match", "whole"]
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A place to decide. ``asked`` is the expression whose type decides; ``names`` are the names that stand there.
+
+    ``pattern`` is set where a name is put together at run time: what it must match.
+    """
+
+    kind: SiteKind
+    node: ast.AST
+    asked: ast.expr
+    names: tuple[str, ...] = ()
+    pattern: re.Pattern[str] | None = None
+    #: Where the names were written, where that is another line.
+    origin: int = 0
+
+
+@dataclass
+class Sites:
+    """All sites of a file, with the texts and constants that its names may come from."""
+
+    source: Source
+    names: Names
+    elements: Elements
+    found: list[Site] = field(default_factory=list)
+    _constants: dict[str, ast.expr] = field(default_factory=dict)
+    _loops: dict[ast.AST, dict[str, ast.expr]] = field(default_factory=dict)
+
+    def collect(self) -> list[Site]:
+        """Find all sites."""
+        for statement in self.source.tree.body:
+            if isinstance(statement, ast.Assign):
+                for target in statement.targets:
+                    if isinstance(target, ast.Name):
+                        self._constants[target.id] = statement.value
+            elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value:
+                self._constants[statement.target.id] = statement.value
+        for node in ast.walk(self.source.tree):
+            match node:
+                case ast.Attribute():
+                    self._attribute(node)
+                case ast.Call():
+                    self._call(node)
+                case ast.Subscript():
+                    self._subscript(node)
+                case ast.Compare():
+                    self._compare(node)
+                case ast.If():
+                    self._chain(node)
+                case ast.Match():
+                    self.found.append(Site("match", node, node.subject))
+        return self.found
+
+    def ask(self, overlay: Overlay) -> None:
+        """Have the types told that decide the sites."""
+        for site in self.found:
+            if self.names.resolve(site.asked) is None and not self._in_annotation(site.asked):
+                overlay.ask(site.asked)
+
+    def _in_annotation(self, node: ast.AST) -> bool:
+        """Whether a node is part of an annotation or of a class's bases, where a call would change the meaning."""
+        child, parent = node, self.source.parent(node)
+        while parent is not None and not isinstance(child, ast.stmt):
+            if isinstance(parent, ast.AnnAssign) and child is parent.annotation:
+                return True
+            if isinstance(parent, ast.arg) or (
+                isinstance(parent, ast.FunctionDef | ast.AsyncFunctionDef) and child is parent.returns
+            ):
+                return True
+            if isinstance(parent, ast.ClassDef):
+                return True
+            child, parent = parent, self.source.parent(parent)
+        return False
+
+    # -- kinds of sites
+
+    def _attribute(self, node: ast.Attribute) -> None:
+        if self.names.resolve(node) is not None:
+            return
+        elements = self.elements
+        if (
+            node.attr in elements.field_names
+            or node.attr in elements.method_names
+            or node.attr in elements.member_names
+        ):
+            self.found.append(Site("attribute", node, node.value, (node.attr,)))
+
+    def _call(self, node: ast.Call) -> None:
+        function = node.func
+        if isinstance(function, ast.Attribute):
+            if function.attr in BY_NAME and node.args:
+                self._named(Site("by_name", node, function.value), node.args[0])
+                return
+            if function.attr in _WHOLE:
+                self.found.append(Site("whole", node, function.value))
+                return
+            if function.attr in ("get", "pop", "setdefault") and node.args:
+                self._key(node, function.value, node.args[0])
+                # What is not in the table has a result, too: None, or what is given.
+                self.found.append(Site("lookup", node, node.args[0], ("default",)))
+        if isinstance(function, ast.Name) and function.id in _REFLECTION and len(node.args) >= 2:
+            self._named(Site("reflection", node, node.args[0]), node.args[1])
+        keywords = tuple(keyword.arg for keyword in node.keywords if keyword.arg is not None)
+        bound = self.names.resolve(function)
+        if bound is not None:
+            if bound.kind == "message":
+                self.found.append(Site("construct", node, function, keywords))
+        elif not isinstance(function, ast.Lambda) and (
+            any(name in self.elements.field_names for name in keywords)
+            or any(keyword.arg is None for keyword in node.keywords)
+            or (isinstance(function, ast.Name) and function.id in self._constants)
+            or (isinstance(function, ast.Attribute) and function.attr == "add")
+        ):
+            self.found.append(Site("construct", node, function, keywords))
+
+    def _subscript(self, node: ast.Subscript) -> None:
+        self._key(node, node.value, node.slice)
+        if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple):
+            self.found.append(Site("lookup", node, node.slice))
+
+    def _key(self, node: ast.AST, container: ast.expr, key: ast.expr) -> None:
+        names, origin = self.texts(key)
+        names = tuple(name for name in names if name in self.elements.field_names)
+        if names:
+            self.found.append(Site("key", node, container, names, origin=origin))
+
+    def _compare(self, node: ast.Compare) -> None:
+        sides = [node.left, *node.comparators]
+        for at, operator in enumerate(node.ops):
+            left, right = sides[at], sides[at + 1]
+            if isinstance(operator, ast.In | ast.NotIn):
+                if isinstance(left, ast.Constant):
+                    self._key(node, right, left)
+                if isinstance(right, ast.Tuple | ast.List | ast.Set):
+                    self.found += [Site("compare", node, left, self.texts(each)[0]) for each in right.elts]
+                continue
+            for one, other in ((left, right), (right, left)):
+                names, origin = self.texts(one)
+                numbers = tuple(str(value) for value in _numbers(one, self._constants))
+                if names or numbers:
+                    self.found.append(Site("compare", node, other, (*names, *numbers), origin=origin))
+
+    def _chain(self, node: ast.If) -> None:
+        """``if x == A: ... elif x == B: ...``: a dispatch; closed where it has an else, or something comes after it."""
+        parent = self.source.parent(node)
+        if isinstance(parent, ast.If) and parent.orelse == [node]:
+            return
+        subjects: list[ast.expr] = []
+        link: ast.If = node
+        while isinstance(link.test, ast.Compare) and isinstance(link.test.ops[0], ast.Eq | ast.In | ast.Is):
+            subjects.append(link.test.left)
+            if len(link.orelse) != 1 or not isinstance(link.orelse[0], ast.If):
+                break
+            link = link.orelse[0]
+        if len(subjects) < 2 or len({ast.dump(subject) for subject in subjects}) != 1:
+            return
+        body = next((block for block in _blocks(parent) if node in block), [node])
+        closed = bool(link.orelse) or body[-1] is not node
+        self.found.append(Site("lookup", node, subjects[0], ("default",) if closed else ()))
+
+    def _named(self, site: Site, name: ast.expr) -> None:
+        """A site whose name is an expression: a text, a constant, a loop over texts, or put together."""
+        names, origin = self.texts(name)
+        if names:
+            self.found.append(Site(site.kind, site.node, site.asked, names, origin=origin))
+        else:
+            self.found.append(Site(site.kind, site.node, site.asked, pattern=_pattern(name)))
+
+    def texts(self, node: ast.expr) -> tuple[tuple[str, ...], int]:
+        """The texts that an expression may be, and the line where they are written, 0 where that is the same."""
+        match node:
+            case ast.Constant(value=str(text)):
+                return (text,), 0
+            case ast.IfExp():
+                first, second = self.texts(node.body)[0], self.texts(node.orelse)[0]
+                return ((*first, *second), 0) if first and second else ((), 0)
+            case ast.Name():
+                origin = self._constants.get(node.id)
+                if origin is not None and (found := _literal_texts(origin)):
+                    return found, origin.lineno
+                over = self._loop(node)
+                if over is not None:
+                    holder = self._constants.get(over.id, over) if isinstance(over, ast.Name) else over
+                    return _items(holder), holder.lineno
+        return (), 0
+
+    def _loop(self, node: ast.Name) -> ast.expr | None:
+        """What a loop variable runs over."""
+        parent: ast.AST | None = node
+        while parent is not None:
+            generators: list[ast.For | ast.AsyncFor | ast.comprehension] = list(getattr(parent, "generators", ()))
+            if isinstance(parent, ast.For | ast.AsyncFor):
+                generators.append(parent)
+            for each in generators:
+                if isinstance(each.target, ast.Name) and each.target.id == node.id:
+                    return each.iter
+            parent = self.source.parent(parent)
+        return None
+
+    def full_names(self) -> Iterator[tuple[ast.Constant, str]]:
+        """Texts that hold the full name of a message or enum, with it; texts that stand alone are documentation."""
+        known = [name for name in (*self.elements.messages, *self.elements.enums) if "." in name]
+        for node in ast.walk(self.source.tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
+                if isinstance(self.source.parent(node), ast.Expr):
+                    continue
+                for name in known:
+                    if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", node.value):
+                        yield node, name
+
+
+def _blocks(node: ast.AST | None) -> Iterator[list[ast.stmt]]:
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(node, name, None)
+        if isinstance(block, list):
+            yield block
+
+
+def _literal_texts(node: ast.expr) -> tuple[str, ...]:
+    return (node.value,) if isinstance(node, ast.Constant) and isinstance(node.value, str) else ()
+
+
+def _items(node: ast.expr) -> tuple[str, ...]:
+    """The texts of a tuple, list or set, or the keys of a dict."""
+    parts: list[ast.expr | None] = []
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        parts = list(node.elts)
+    elif isinstance(node, ast.Dict):
+        parts = list(node.keys)
+    return tuple(text for part in parts if part is not None for text in _literal_texts(part))
+
+
+def _numbers(node: ast.expr, constants: dict[str, ast.expr]) -> Iterator[int]:
+    if isinstance(node, ast.Name):
+        node = constants.get(node.id, node)
+    if isinstance(node, ast.Constant) and type(node.value) is int:
+        yield node.value
+
+
+def _pattern(node: ast.expr) -> re.Pattern[str]:
+    """What a name must match that is put together: the parts that are known, with anything between them."""
+    parts: list[str] = []
+    if isinstance(node, ast.JoinedStr):
+        parts = [re.escape(str(part.value)) if isinstance(part, ast.Constant) else ".*" for part in node.values]
+    elif isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        parts = [_pattern(node.left).pattern, _pattern(node.right).pattern]
+    elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+        parts = [re.escape(node.value)]
+    else:
+        parts = [".*"]
+    return re.compile("".join(parts))

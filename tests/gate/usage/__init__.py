@@ -1,0 +1,1 @@
+"""Where modules use contracts."""
