@@ -41,12 +41,13 @@ CASES = {
 }
 
 LATER = {
-    "K16": "schema ids are not looked up before the registry's client is there; a frame's id is not judged",
     "K58": "needs a cluster with an unclean election; commits carry the leader epoch already",
     "K59": "needs a cluster of several brokers",
 }
-#: Run against the real broker, in test_broker.py, with the replay command, in test_replay.py, or in test_levels.py.
+#: Run against the real broker, in test_broker.py, with the replay command, in test_replay.py, in test_levels.py, or
+#: against a registry, in tests/registry/test_guard.py.
 ELSEWHERE = {
+    "K16": "test_k16_an_unknown_schema_id",
     "K54": "test_transaction_markers_leave_no_lag",
     "K68": "test_the_process_ends_well_on_sigterm",
     "K75": "test_k75_a_restart_does_not_close_the_breaker",

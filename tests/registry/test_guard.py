@@ -91,6 +91,24 @@ def test_each_record_by_its_own_schema(server: Server) -> None:
     assert stats.by_rule["schema.unknown"] == 1
 
 
+def test_k16_an_unknown_schema_id(server: Server) -> None:
+    log = new_log()
+    value = b"\0" + (999_999).to_bytes(4, "big") + b"\0" + payment(1)
+    log.append(TOPIC, value)
+    guard = new_guard(log, quick(server, retries=2))
+    collector = GuardCollector(guard)
+    with guard:
+        assert list(messages(guard)) == []
+    (letter,) = log.records(DEAD)
+    headers = dict(letter.headers)
+    assert letter.value == value
+    assert (headers["protocontract.rule_ids"], headers["protocontract.schema"]) == (b"schema.unknown", b"999999")
+    assert log.committed("group", TopicPartition(TOPIC, 0)) == 1
+    counts = [line for line in exposition(collector).decode().splitlines() if 'rule_id="schema.unknown"' in line]
+    assert [line.rpartition(" ")[2] for line in counts] == ["1.0"]
+    assert server.requests == 3
+
+
 class Interrupted:
     """A registry whose answers fail while a guard works; the test heals it when the guard has waited a while."""
 
