@@ -5,9 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from protocontract.normalize import money
+from protocontract.normalize import money, money_find
+from protocontract.normalize.money_core import checked_options
+from protocontract.normalize.money_find import in_part
 from protocontract.violations import Refusal
+from tests.examples import examples
 
 
 def found(text: str, **options: Any) -> list[tuple[str, str]]:
@@ -75,3 +80,39 @@ def test_lines_are_read_by_themselves() -> None:
     assert pieces == ["CNY 5", "EUR 99", "\u00a51,000", "EUR 7", "EUR 5-", "EUR 8"]
     assert isinstance(found[4].result, Refusal)
     assert money.find("5\nEUR") == []
+
+
+PIECES = (
+    "$", "€", "¥", "kr", "Rs.", "US $", "F CFA", "EUR", "all", "euros", "million", "k", "bn", "%", "percent", "5", "12",
+    "1,234.56", "12 345", "5.", "-", "–", "+", "(", ")", " ", ", ", ". ", "word", "Company", "REVENUE", "about", "of",
+    "元", "万", "三百", "人民币", "公司", "利润", "，", "几", "Le", "R2", "A5", "mio", "TEUR", "DEM", "²", "½",
+    "٣", "\u200f", "\xa0", "'", "/", "...", "naïve", "рублей", "год", "ＵＳＤ", "１", "￥", "cr", "10–20", "5 million of",
+)  # fmt: skip
+OPTIONS = [{}, {"default_currency": "USD"}, {"locale": "de-DE"}, {"locale": "zh-CN"}, {"policy": "lenient"}]
+
+
+@settings(max_examples=examples(500), derandomize=True, deadline=None)
+@given(
+    pieces=st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(("", " "))), max_size=40),
+    declared=st.sampled_from(OPTIONS),
+)
+def test_reading_in_parts_finds_what_the_whole_text_holds(
+    pieces: list[tuple[str, str]], declared: dict[str, Any]
+) -> None:
+    text = "".join(piece + space for piece, space in pieces)
+    options = {"policy": "strict", "default_currency": None, "locale": None, **declared}
+    whole = in_part(text, checked_options(allowed=None, decimal=None, scale="currency", **options))
+    assert money.find(text, **declared) == whole
+
+
+def test_text_without_amounts_is_hardly_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+
+    def note(text: str, _: object) -> list[money.Found]:
+        read.append(text)
+        return []
+
+    monkeypatch.setattr(money_find, "in_part", note)
+    words = "the quick brown fox jumps over 7 lazy dogs and then it goes home again "
+    money.find(words * 50 + "for $5 " + words * 50, default_currency="USD")
+    assert read == ["for $5 the"]

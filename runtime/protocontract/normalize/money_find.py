@@ -8,10 +8,10 @@ from typing import Final
 from protocontract.normalize.money_core import CANONICAL, EXACT, Found, Money, Options, in_currency, refusal
 from protocontract.normalize.money_currency import MINOR_DIGITS, words
 from protocontract.normalize.money_parse import POWER_WORDS, Token, parse, tokens
-from protocontract.normalize.numerals import CJK_DIGITS, CJK_UNITS, fold
+from protocontract.normalize.money_stretches import stretches
+from protocontract.normalize.numerals import fold
 from protocontract.violations import Refusal
 
-_NUMERAL: Final = re.compile(rf"\d|[{CJK_DIGITS}{CJK_UNITS}]")
 _STANDARD: Final = re.compile(r"([A-Z]{3}) (-?[0-9.]+)")
 # Words that stand before an amount and are not words of a language (Le 5 mai, den 5. Mai).
 _BEFORE: Final = frozenset(words("CHF FCFA Fr. Kč NTD RM RMB Rp Rp. Rs Rs. SFr. TL kr zł"))
@@ -19,23 +19,23 @@ _BEFORE: Final = frozenset(words("CHF FCFA Fr. Kč NTD RM RMB Rp Rp. Rs Rs. SFr.
 
 def find_amounts(text: str, options: Options) -> list[Found]:
     """All amounts, from left to right, without overlaps. Linear in the length of the text."""
-    if "\n" not in text:
-        return _in_line(text, options)
-    # Nothing that belongs to an amount reaches over a line feed, so each line is read by itself, and one without a
-    # numeral costs one search.
+    parts = stretches(options.table)
     amounts: list[Found] = []
     start = 0
+    # Nothing that belongs to an amount reaches over a line feed.
     for line in text.split("\n"):
-        amounts += [
-            found._replace(start=found.start + start, end=found.end + start) for found in _in_line(line, options)
-        ]
+        for first, last in parts.of(line):
+            at = start + first
+            amounts += [
+                found._replace(start=found.start + at, end=found.end + at)
+                for found in in_part(line[first:last], options)
+            ]
         start += len(line) + 1
     return amounts
 
 
-def _in_line(text: str, options: Options) -> list[Found]:
-    if not _NUMERAL.search(text):
-        return []
+def in_part(text: str, options: Options) -> list[Found]:
+    """The amounts of one line, or of a part of one (see ``money_stretches``): the whole text is looked at."""
     folded = fold(text)
     if not options.table.may_hold(folded.text):
         return []

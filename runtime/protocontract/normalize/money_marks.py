@@ -268,13 +268,12 @@ _FOLDED: Final = {
     if all(character.isalpha() or character == "." for character in text)
     and (len(text.rstrip(".")) > 2 or text.casefold() in _SHORT_WORDS)
 }
-_LONGEST: Final = max(map(len, MARKS))
 
 
 class MarkTable:
     """The marks that are known under one locale: the common ones, and CLDR's own for that locale beside them."""
 
-    __slots__ = ("_any", "_local", "_longest", "english", "starts")
+    __slots__ = ("_any", "_lengths", "_local", "_single", "english", "texts")
 
     def __init__(self, locale: str | None) -> None:
         self._local: dict[str, Mark] = {}
@@ -286,11 +285,17 @@ class MarkTable:
                 if text not in MARKS and text.casefold() not in _FOLDED:
                     known.setdefault(text, set()).add(code)
             self._local = {text: Mark(frozenset(codes), weak=_weak(text)) for text, codes in known.items()}
-        self._longest = max([_LONGEST, *map(len, self._local)])
-        texts = (*MARKS, *self._local)
-        self.starts = frozenset("".join(t[0].lower() + t[0].upper() for t in texts))
-        """First characters of marks: a quick test for places where none can begin."""
-        self._any = re.compile(f"[A-Za-z{''.join(map(re.escape, sorted(self.starts)))}]")
+        self.texts = (*MARKS, *self._local)
+        """All marks as they are written."""
+        # Lengths of marks by their first two characters, the longest first: what to try at a place.
+        lengths: dict[str, set[int]] = {}
+        for text in self.texts:
+            if len(text) > 1:
+                lengths.setdefault(text[:2].casefold(), set()).add(len(text))
+        self._single = {text: mark for text, mark in (*MARKS.items(), *self._local.items()) if len(text) == 1}
+        self._lengths = {start: tuple(sorted(known, reverse=True)) for start, known in lengths.items()}
+        starts = sorted({*"".join(text[0].lower() + text[0].upper() for text in self.texts)})
+        self._any = re.compile(f"[A-Za-z{''.join(map(re.escape, starts))}]")
 
     def may_hold(self, text: str) -> bool:
         """Whether a text has a character with which a mark or code can begin."""
@@ -298,14 +303,16 @@ class MarkTable:
 
     def find(self, text: str, start: int) -> tuple[int, Mark] | None:
         """The longest mark that begins at ``start``, with its end; letters must not be cut off from letters."""
-        if text[start] not in self.starts:
-            return None
-        for end in range(min(len(text), start + self._longest), start, -1):
+        for length in self._lengths.get(text[start : start + 2].casefold(), ()):
+            end = start + length
+            if end > len(text):
+                continue
             piece = text[start:end]
             mark = MARKS.get(piece) or self._local.get(piece) or _FOLDED.get(piece.casefold())
             if mark is not None and _separate(text, start, end):
                 return end, mark
-        return None
+        mark = self._single.get(text[start])
+        return (start + 1, mark) if mark is not None and _separate(text, start, start + 1) else None
 
 
 @lru_cache(maxsize=256)

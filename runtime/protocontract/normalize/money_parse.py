@@ -74,9 +74,10 @@ _NO_CENTS: Final = re.compile(r"[.,][-–—](?![0-9–—-])")
 _UNIT_RUN: Final = re.compile(f" ?([{CJK_UNITS}]+)")
 _CJK_RUN: Final = re.compile(f"[{CJK_DIGITS}{CJK_UNITS}]+(?:[{CJK_POINTS}][{CJK_DIGITS}]+[{CJK_UNITS}]*)?")
 _CJK_TAIL: Final = re.compile(f"[{CJK_DIGITS}{CJK_UNITS}]+")
-_CLOSERS: Final = "整正"
-# Words beside a numeral that make it approximate: 几百, 十几, 数万, 半.
-_VAGUE: Final = "几幾数數半"
+CLOSERS: Final = "整正"
+"""What may end an amount in words: 贰拾元整."""
+VAGUE: Final = "几幾数數半"
+"""Words beside a numeral that make it approximate: 几百, 十几, 数万, 半."""
 # Words that may follow a numeral that is an amount nevertheless.
 _AFTER_NUMERALS: Final = "多余餘来來左上以"
 # Words that make a numeral of its own of the one before them: it counts something, or begins a range.
@@ -111,10 +112,12 @@ _UNSURE_POWERS: Final = frozenset(
 _ENGLISH_POWERS: Final = {"billion": 9, "billions": 9, "trillion": 12, "trillions": 12}
 POWER_WORDS: Final = frozenset(_WORD_POWERS) | _UNSURE_POWERS
 """Multipliers as words, in lower case, whether or not they have one value only."""
+MULTIPLIERS: Final = POWER_WORDS | frozenset(_ENGLISH_POWERS)
+"""All of them, those of English among them."""
 _PERCENT_WORDS: Final = frozenset({"percent", "pct", "prozent", "pourcent", "procent", "percento", "процент"})
 # Credit and debit: which sign they mean depends on the account. (Cr may be crore, too.)
 _MINUS_WORDS: Final = frozenset({"minus", "negative", "moins", "menos", "meno", "минус"})
-_CREDIT_DEBIT: Final = frozenset({"CR", "DR", "Cr", "Dr", "cr", "dr"})
+CREDIT_DEBIT: Final = frozenset({"CR", "DR", "Cr", "Dr", "cr", "dr"})
 # K$, M€, TEUR: a multiplier written into the mark.
 _POWER_MARK: Final = re.compile("[kKmMtTbB]([A-Z]{3})")
 
@@ -211,7 +214,7 @@ class _Scanner:
         power = (_LETTER_POWERS if spaced else _GLUED_POWERS).get(name) or _WORD_POWERS.get(lower)
         if power is None and self.table.english:
             power = _ENGLISH_POWERS.get(lower)
-        if name in _CREDIT_DEBIT:
+        if name in CREDIT_DEBIT:
             return token._replace(end=stop, number=None, fault="free_text")
         if power is None:
             into_mark = _POWER_MARK.fullmatch(name)
@@ -266,7 +269,7 @@ class _Scanner:
 
     def evaluated(self, elements: list[Element], start: int, end: int) -> Token:
         number = cjk_number(elements)
-        vague = (start and self.text[start - 1] in _VAGUE) or (end < len(self.text) and self.text[end] in _VAGUE)
+        vague = (start and self.text[start - 1] in VAGUE) or (end < len(self.text) and self.text[end] in VAGUE)
         letters = _LETTERS.match(self.text, end)
         if number is None or vague or (letters and letters.group() in _GLUED_POWERS):
             return Token("n", start, end, fault="malformed_number")
@@ -314,7 +317,7 @@ class _Scanner:
             return Token("b", start, start + 1)
         if character in "▲△▼±∓—负負":
             return Token("s", start, start + 1)
-        if character in _CLOSERS and self.found and self.found[-1].kind in "nc":
+        if character in CLOSERS and self.found and self.found[-1].kind in "nc":
             return Token("e", start, start + 1)
         if character in "%٪‰":
             return Token("t", start, start + 1, fault="percent")
@@ -396,7 +399,7 @@ def parse(text: str, found: list[Token], *, lenient: bool) -> Amount | Fault:
     marks = [token for token in found if token.kind == "c"]
     if lenient:
         rest = {text[token.start : token.end] for token in found if token.kind == "t"}
-        if rest & _CREDIT_DEBIT:
+        if rest & CREDIT_DEBIT:
             return "free_text"
         if any(word.casefold() in _MINUS_WORDS for word in rest):
             return "sign"
