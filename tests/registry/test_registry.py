@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorProto
 
 from protocontract import wire
 from protocontract.contract import Contract
@@ -352,3 +353,19 @@ def test_many_schemas_are_kept_in_bounds(server: Server) -> None:
 def test_a_contract_of_the_same_name_in_another_package_is_another(server: Server) -> None:
     other = put(server, 'syntax = "proto3"; package elsewhere; message Payment { string id = 1; }')
     assert refusal(reader(server)(record(wire.frame_of(other, (0,)) + GOOD))) == "schema.message"
+
+
+def test_descriptors_as_confluents_server_gives_them(server: Server) -> None:
+    """Its file has no name of its own, types may be relative, and a field with a type's name need not say its kind."""
+    file = FileDescriptorProto(name="default", package="acme.pay.v1", syntax="proto3")
+    kind = file.enum_type.add(name="Kind")
+    kind.value.add(name="KIND_UNSPECIFIED", number=0)
+    file.message_type.add(name="Money").field.add(name="currency", number=1, type="TYPE_STRING", label="LABEL_OPTIONAL")
+    payment = file.message_type.add(name="Payment")
+    payment.field.add(name="id", number=1, type="TYPE_STRING", label="LABEL_OPTIONAL")
+    payment.field.add(name="amount", number=2, type_name="Money", label="LABEL_OPTIONAL")
+    payment.field.add(name="kind", number=4, type_name=".acme.pay.v1.Kind", label="LABEL_OPTIONAL")
+    schema_id = put(server, base64.b64encode(file.SerializeToString()).decode())
+    assert reader(server)(record(wire.frame_of(schema_id, (1,)) + GOOD)) == GOOD
+    found = Registry(server.url).contract("other", NAME)
+    assert found.process(GOOD).ok
