@@ -153,6 +153,24 @@ def test_levels_and_halts_are_seen() -> None:
     assert "data_contract_watched_since_timestamp_seconds" not in seen
 
 
+def test_who_has_no_partitions_tells_of_no_levels() -> None:
+    log, clock = new_log(), Clock()
+    runs = Runs(log, contract=promising(compliance=0.9, window=60), clock=clock)
+    collector = metrics.GuardCollector(runs.guard)
+    stream(log, "b" * 11)
+    with runs.guard:
+        runs.until_idle()
+        assert scraped(collector)["data_contract_level_kept"] == {(NAME, "group", "compliance", ""): 0}
+        # What a rebalance leaves.
+        runs.guard._source.partitions.clear()
+        clock.now += 2
+        runs.guard._halting.look()
+        seen = scraped(collector)
+    assert not {name for name in seen if name.startswith("data_contract_level")}
+    assert "data_contract_watched_since_timestamp_seconds" not in seen
+    assert seen["data_contract_judged_records_total"][NAME, "group", "broken"] == 11
+
+
 def test_rules_beyond_the_limit_are_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(metrics, "MAX_RULES", 3)
     guard = new_guard(new_log())

@@ -101,6 +101,10 @@ CASES = {
         series(late="0+0x30 1+0x20", delay="5+0x30 75+0x20") | series(instance="b", valid="0+50x150"),
         {"latency": (["14m"], ["20m"])},
     ),
+    "a member that was late and has no partitions any more": (
+        series() | series(instance="b", delay="75+0x150", late="0+0x150", valid="0+0x150", since="0+0x20", last=""),
+        {"latency": (["5m"], ["10m", "20m"])},
+    ),
     "silence": (series(last=QUIET_FROM_15M), {"frequency": (["16m", "20m"], ["14m", "15m20s"])}),
     "a silence that has left the window": (
         series(last="0+10x30 300+0x10 410+10x110"),

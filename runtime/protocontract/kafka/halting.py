@@ -374,12 +374,15 @@ class Halting:
             return
         self._looked = now
         for watch in self._watches.values():
-            running = any(partition.halt == "" for partition in self._partitions(watch.name))
-            if running:
+            halts = [partition.halt for partition in self._partitions(watch.name)]
+            if "" in halts:
                 watch.begin()
                 self.look_at(watch)
             else:
                 watch.running = False
+                if not any(halts):
+                    # Whoever has its partitions now tells how they are; what was found here is no news any more.
+                    watch.verdicts = ()
         self.save()
 
     def save(self) -> None:

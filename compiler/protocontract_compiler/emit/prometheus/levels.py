@@ -190,17 +190,24 @@ def _error_rate(promised: Promised) -> tuple[str, str]:
 
 
 def _latency(promised: Promised) -> tuple[str, str]:
-    # The longest delay is known of the processes that live, from their first record on; the counter also tells of those
-    # that are gone. Either of them is a record that came too late.
+    # The longest delay is known of the processes that have partitions, from their first record on; the counter also
+    # tells of those that are gone. Either of them is a record that came too late.
+    since = promised.of_metric("data_contract_watched_since_timestamp_seconds")
     longest = promised.of_metric("data_contract_level_measured", level="latency")
     kept = f"""\
 min {_BY} (
     {promised.of_metric(_LATE)} == bool 0
   or
     {longest} <= bool {number(promised.levels["latency"])}
+      and ignoring (level, measured_from) {since}
 )
 {_enough(promised)}"""
-    return f"max {_BY} ({longest})", kept
+    measured = f"""\
+max {_BY} (
+  {longest}
+  and ignoring (level, measured_from) {since}
+)"""
+    return measured, kept
 
 
 def _frequency(promised: Promised) -> tuple[str, str]:
