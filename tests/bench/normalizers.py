@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import random
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -91,4 +92,19 @@ def report(rounds: int) -> None:
         for name, timing in timings.items():
             if name not in ("ours", "str.strip"):
                 print(f"    {name:<38}{timing.microseconds * 1e3:>10.0f} ns {timing.ratio:>9.1f}x")
+    _report_search()
     print()
+
+
+def _report_search() -> None:
+    """Prints what the search for amounts costs in one long line, which is read in parts."""
+    words = "the model read 7 labelled samples before noon while nobody looked, and then it went home again; "
+    print("amounts in a line of 10 MB: seconds of processor time")
+    for name, sentence in (
+        ("a number every 97 characters, no amount", words),
+        ("and an amount every 500", words * 5 + "it cost EUR 1,234.56 in all; "),
+    ):
+        line = sentence * (10_000_000 // len(sentence))
+        started = time.process_time()
+        found = money.find(line)
+        print(f"  {name:<40}{time.process_time() - started:>10.2f} s {len(found):>9} amounts")

@@ -86,7 +86,7 @@ PIECES = (
     "$", "€", "¥", "kr", "Rs.", "US $", "F CFA", "EUR", "all", "euros", "million", "k", "bn", "%", "percent", "5", "12",
     "1,234.56", "12 345", "5.", "-", "–", "+", "(", ")", " ", ", ", ". ", "word", "Company", "REVENUE", "about", "of",
     "元", "万", "三百", "人民币", "公司", "利润", "，", "几", "Le", "R2", "A5", "mio", "TEUR", "DEM", "²", "½",
-    "٣", "\u200f", "\xa0", "'", "/", "...", "naïve", "рублей", "год", "ＵＳＤ", "１", "￥", "cr", "10–20", "5 million of",
+    "٣", "\u200f", "\xa0", "'", "/", "...", "naïve", "рублей", "год", "ＵＳＤ", "１", "￥", "cr", "10–20",
 )  # fmt: skip
 OPTIONS = [{}, {"default_currency": "USD"}, {"locale": "de-DE"}, {"locale": "zh-CN"}, {"policy": "lenient"}]
 
