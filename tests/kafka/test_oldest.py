@@ -164,20 +164,20 @@ def test_it_is_for_metrics(capsys: pytest.CaptureFixture[str]) -> None:
 def test_on_a_real_broker(broker: Broker) -> None:
     dead = broker.topic("dead", 2, retention_ms="3600000")
     config = {"bootstrap_servers": [broker.servers]}
-    assert look(Cluster(config).reader, config, dead) == Looked(dead, None, 3600.0)
+    assert look(Cluster(config), dead) == Looked(dead, None, 3600.0)
     producer = client.producer_factory(config)()
     before = time.time() - 100
     for partition, age in ((0, 0), (0, 1), (1, 50)):
         producer.send(dead, GARBAGE, partition=partition, timestamp_ms=int((before - age) * 1000))
     producer.flush()
     producer.close()
-    found = look(Cluster(config).reader, config, dead).oldest
+    found = look(Cluster(config), dead).oldest
     assert found is not None
     assert (found.position, round(found.written - before)) == ("1:0", -50)
     with Cluster(config).reader(replay_group(dead)) as consumer:
         tp = TopicPartition(dead, 1)
         consumer.assign([tp])
         consumer.commit({tp: offset_to_commit(1)})
-    found = look(Cluster(config).reader, config, dead).oldest
+    found = look(Cluster(config), dead).oldest
     assert found is not None
     assert found.position == "0:0"

@@ -206,8 +206,7 @@ def test_watching_the_oldest_dead_letter(secured: Secured) -> None:
     producer.close()
     command = "guard --watch-dead-letters"
     secured.grant(command)
-    options = secured.options(user_of(command))
-    found = look(Cluster(options).reader, options, secured.names["DEAD"])
+    found = look(Cluster(secured.options(user_of(command))), secured.names["DEAD"])
     assert found.oldest is not None
     assert (found.oldest.position, found.retention) == ("0:0", None)
 
@@ -227,6 +226,10 @@ def test_status_and_resume(secured: Secured, capsys: pytest.CaptureFixture[str])
     secured.grant("guard status")
     assert secured.run("guard status", *where) == 1
     assert "a test" in capsys.readouterr().out
+    secured.grant("guard skip")
+    record = ("SOURCE:0:5", "--sink", "SINK", "--dead-letter", "DEAD", "--contract", NAME, "--proto-path", str(PROTOS))
+    assert secured.run("guard skip", *record, "--reason", "a test") == 0
+    assert secured.count("DEAD") == 1
     secured.grant("guard resume")
     assert secured.run("guard resume", *where, "--reason", "the test goes on") == 0
     assert secured.run("guard status", *where) == 0
@@ -239,7 +242,15 @@ def test_inspect_and_replay(secured: Secured, capsys: pytest.CaptureFixture[str]
     secured.grant("dead-letter inspect")
     capsys.readouterr()
     assert secured.run("dead-letter inspect", "DEAD", "--last", "3") == 0
-    assert "string.len" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "string.len" in told.out
+    assert "oldest unresolved: 0:0" in told.out
+    assert told.err == ""
+    secured.grant("dead-letter edit")
+    change = ("--set", "account=6222021234567890123", "--reason", "a test", "--state", str(tmp_path))
+    arguments = ("DEAD", "0:0", *change, "--to", "TARGET", "--proto-path", str(PROTOS))
+    assert secured.run("dead-letter edit", *arguments) == 0
+    assert secured.count("TARGET") == 1
     secured.grant("replay")
     assert secured.run("replay", "DEAD", "--to", "TARGET", "--state", str(tmp_path)) == 0
     assert secured.count("TARGET") == 10

@@ -87,8 +87,8 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
     progress = Progress(guard, f"{options.source} -> {options.sink}", sys.stderr)
     watch = None
     if options.watch_dead_letters is not None:
-        reader = Cluster({**for_consumer, **config}).reader
-        watch = OldestWatch(partial(look, reader, config, dead), options.watch_dead_letters)
+        there = Cluster({**for_consumer, **config})
+        watch = OldestWatch(partial(look, there, dead), options.watch_dead_letters)
     health = _health(options, work, watch)
 
     asked = Asked(guard.shadow, options.format)

@@ -1,20 +1,20 @@
 """The oldest dead letter that nobody has resolved, and how long it will still be there.
 
-Resolved is what the committed offsets of ``protocontract.replay.TOPIC`` tell: a replay leaves them at the first letter
-of each partition that it did not settle. Only that one letter of each partition is read.
+Resolved is what the committed offsets of ``protocontract.replay.TOPIC`` tell: replays and edits leave them at the first
+letter of each partition that is not settled. Only that one letter of each partition is read.
 """
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NamedTuple
 
 from protocontract.cli import UsageError
 from protocontract.kafka import client
 from protocontract.kafka.client import TopicPartition
+from protocontract.kafka.connection import Cluster
 from protocontract.kafka.errors import GuardError, SourceError
 from protocontract.kafka.letters import DeadLetter, extent, read
 
@@ -74,23 +74,11 @@ def _letters(consumer: Any, topic: str, partition: int, start: int, end: int) ->
     return read(consumer, topic, {partition: start}, {partition: end}, patience=PATIENCE)
 
 
-def look(reader: Callable[[str], AbstractContextManager[Any]], config: Mapping[str, Any], topic: str) -> Looked:
-    """One look at a topic, with a consumer and an admin client of its own. Raises GuardError or UsageError.
-
-    ``reader`` opens a consumer of the group that it is given; ``config`` are a producer's options.
-    """
-    with reader(replay_group(topic)) as consumer:
+def look(there: Cluster, topic: str) -> Looked:
+    """One look at a topic, with clients of its own. Raises GuardError or UsageError."""
+    with there.reader(replay_group(topic)) as consumer:
         oldest = oldest_unresolved(consumer, topic)
-    try:
-        admin = client.new_admin(config)
-        try:
-            settings = client.topic_settings(admin, [topic]).get(topic, {})
-        finally:
-            admin.close()
-    except client.errors.KafkaError as error:
-        raise SourceError(f"the settings of {topic} cannot be read ({type(error).__name__})") from None
-    kept = settings.get("retention.ms", "-1")
-    return Looked(topic, oldest, int(kept) / 1000 if kept.isdigit() else None)
+    return Looked(topic, oldest, there.retention(topic))
 
 
 class OldestWatch:
