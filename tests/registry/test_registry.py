@@ -13,9 +13,10 @@ from protocontract import wire
 from protocontract.contract import Contract
 from protocontract.kafka.errors import GuardError, Later, RegistryError
 from protocontract.kafka.registry import WAITED_FOR, Registry
-from protocontract.kafka.registry_client import Missing, RegistryClient, Unreachable
+from protocontract.kafka.registry_client import Missing, Reference, RegistryClient, Unreachable
 from protocontract.kafka.registry_frames import Frames, schema_name
 from protocontract.violations import Refusal
+from protocontract_compiler.dynamic import describe
 from tests.registry.support import MONEY, NAME, NESTED, Server, contract, message, put, record, register
 
 GOOD = b"\x0a\x01a"
@@ -353,6 +354,29 @@ def test_many_schemas_are_kept_in_bounds(server: Server) -> None:
 def test_a_contract_of_the_same_name_in_another_package_is_another(server: Server) -> None:
     other = put(server, 'syntax = "proto3"; package elsewhere; message Payment { string id = 1; }')
     assert refusal(reader(server)(record(wire.frame_of(other, (0,)) + GOOD))) == "schema.message"
+
+
+@pytest.mark.parametrize("source", [False, True], ids=["descriptor", "source"])
+def test_references_of_references_and_public_imports(server: Server, source: bool) -> None:
+    texts = {
+        "deep/a.proto": 'syntax = "proto3"; package deep; message A { int64 x = 1; }',
+        "deep/b.proto": 'syntax = "proto3"; package deep; import "buf/validate/validate.proto"; '
+        'import public "deep/a.proto"; message B { A a = 1; string s = 2 [(buf.validate.field).string.min_len = 1]; }',
+        "main.proto": 'syntax = "proto3"; package acme.pay.v1; import "deep/b.proto"; '
+        "message Payment { string id = 1; deep.A a = 11; deep.B b = 12; }",
+    }
+    files = {file.name: base64.b64encode(file.SerializeToString()).decode() for file in describe(texts).file}
+    client = RegistryClient({"url": server.url})
+    before: tuple[Reference, ...] = ()
+    for name, text in texts.items():
+        client.register(name, text if source else files[name], before)
+        before = (Reference(name, name, 1),)
+    schema_id = client.version("main.proto").schema_id or 0
+    assert reader(server)(record(wire.frame_of(schema_id, (0,)) + GOOD)) == GOOD
+    assert (
+        Registry(server.url).contract("main.proto").process(GOOD + b"\x62\x00").violations[0].rule_id
+        == "string.min_len"
+    )
 
 
 def test_descriptors_as_confluents_server_gives_them(server: Server) -> None:

@@ -61,10 +61,7 @@ def writer_schema(client: RegistryClient, registered: Registered) -> WriterSchem
     pool = DescriptorPool()
     try:
         for file in _in_order(name, files):
-            # Their options are not read here: a file that only brings words for options is not needed.
-            kept = [dependency for dependency in file.dependency if dependency not in BROUGHT]
-            del file.dependency[:], file.public_dependency[:], file.weak_dependency[:]
-            file.dependency.extend(kept)
+            _leave_out_brought(file)
             pool.Add(file)
         return WriterSchema(registered, pool.FindFileByName(name))
     except (TypeError, ValueError, KeyError):
@@ -157,7 +154,7 @@ def _add_builtins(files: FileDescriptorSet, texts: Mapping[str, str]) -> None:
     known = {file.name for file in files.file} | set(texts)
     waiting = [name for file in files.file for name in file.dependency]
     for text in texts.values():
-        waiting += re.findall(r'import\s+(?:public\s+|weak\s+)?"([^"]+)"', text)
+        waiting += re.findall(r'import\s+(?:(?:public|weak|option)\s+)?"([^"]+)"', text)
     while waiting:
         name = waiting.pop()
         if name in known or name in BROUGHT:
@@ -169,6 +166,15 @@ def _add_builtins(files: FileDescriptorSet, texts: Mapping[str, str]) -> None:
             file.name = name
             files.file.append(file)
             waiting += file.dependency
+
+
+def _leave_out_brought(file: FileDescriptorProto) -> None:
+    """Without the imports of files that only bring words for options: options are not read here."""
+    public = {file.dependency[index] for index in file.public_dependency}
+    kept = [name for name in file.dependency if name not in BROUGHT]
+    del file.dependency[:], file.public_dependency[:], file.weak_dependency[:]
+    file.dependency.extend(kept)
+    file.public_dependency.extend(index for index, name in enumerate(kept) if name in public)
 
 
 def _installed(name: str) -> bytes | None:
