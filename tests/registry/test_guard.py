@@ -293,9 +293,11 @@ def test_subjects_that_give_no_contract(server: Server) -> None:
     registry = quick(server)
     register(server)
     put(server, 'syntax = "proto3"; message {', "broken")
+    put(server, 'syntax = "proto3"; enum E { Z = 0; }', "empty")
     ask: list[tuple[Callable[[], object], str]] = [
         (lambda: contract_from(registry, Subject.of("nowhere")), "has no subject nowhere"),
         (lambda: contract_from(registry, Subject.of("payments-value@7")), "no subject payments-value version 7"),
+        (lambda: contract_from(registry, Subject.of("empty")), "has no message"),
         (
             lambda: contract_from(registry, Subject.of("payments-value")),
             "acme.pay.v1.Envelope, acme.pay.v1.Payment; name",

@@ -67,10 +67,14 @@ def contract_from(registry: Registry, subject: Subject, message: str | None = No
     has none or does not answer, ContractError where the schema has mistakes, MissingExtra without the compiler.
     """
     client = registry.client
+    registered = None
     try:
         registered = client.version(subject.name, subject.version, source=True)
         name, files = file_set(registered, references_of(client, registered, source=True))
     except Missing:
+        if registered is not None:
+            what = f"{described(registered)} refers to a schema that {registry.place} does not have"
+            raise GuardError(what) from None
         raise GuardError(_missing(registry, subject)) from None
     except Unreachable as error:
         raise GuardError(registry.no_answer(error)) from None
@@ -82,6 +86,8 @@ def contract_from(registry: Registry, subject: Subject, message: str | None = No
     file = next(each for each in files.file if each.name == name)
     scope = f"{file.package}." if file.package else ""
     outermost = [f"{scope}{each.name}" for each in file.message_type]
+    if not outermost:
+        raise GuardError(f"{described(registered)} has no message")
     if message is None and len(outermost) != 1:
         raise GuardError(f"{described(registered)} has the messages {', '.join(outermost)}; name one with --contract")
     wanted = outermost[0] if message is None else message
