@@ -3,7 +3,7 @@
 A record that carries a W3C trace context gets a span ``process TOPIC``, linked to the producer's span, as
 OpenTelemetry's messaging conventions ask, and its child, so that a bad record stands in the trace of whoever sent it.
 Records of traces that are not sampled, and records without a trace, have none: a look at their headers is all that they
-cost. No header is changed: whoever reads the sink or the dead letters finds the producer's context there, as it was sent.
+cost. No header is changed: whoever reads the sink or the dead letters finds the producer's context there, as it was.
 
 A guard does it by itself where the application has set up a tracer provider when the guard starts, also through
 ``opentelemetry-instrument``; OpenTelemetry is not imported otherwise. ``trace`` takes a provider of your own.
