@@ -239,12 +239,12 @@ class TextNormalizer:
             return _EMPTY
         return text
 
-    def traced(self, value: object) -> tuple[str, EditMap] | Refusal:
-        """The normalised text and the map of offsets into ``value``, or why it is refused."""
+    def edited(self, value: object) -> str | EditMap | Refusal:
+        """As a call, but a text that changed comes as the map of offsets into ``value``, which holds it."""
         if not isinstance(value, str):
             return _not_text(value)
         if (value.isprintable() or self._has_lines(value)) and self._is_clean(value):
-            return value, EditMap(value)
+            return value
         refusal = self._refused(value)
         if refusal is not None:
             return refusal
@@ -257,15 +257,20 @@ class TextNormalizer:
             if edits:
                 trace.append(edits)
                 text = splice(text, edits)
-        if text == value:
-            text = value
-        else:
+        if text != value:
             refusal = self._refused(text)
             if refusal is not None:
                 return refusal
         if not text and self._reject_empty:
             return _EMPTY
-        return text, EditMap(text, trace)
+        return value if text == value else EditMap(text, trace)
+
+    def traced(self, value: object) -> tuple[str, EditMap] | Refusal:
+        """The normalised text and the map of offsets into ``value``, or why it is refused."""
+        result = self.edited(value)
+        if isinstance(result, Refusal):
+            return result
+        return (result, EditMap(result)) if isinstance(result, str) else (result.text, result)
 
     def warnings(self, value: object) -> list[Refusal]:
         """What ``amounts`` left as it was because it is ambiguous or wrong: one refusal an amount, in order.

@@ -139,7 +139,7 @@ class Normalizers(Walkers):
             case "quantity":
                 self._quantity(message, field, bound, site, value, result, writer, names)
             case "text":
-                self._edited(message, field, bound, site, value, result, writer, names)
+                self._edited(message, field, bound, site, value, result, writer)
             case _:
                 self._plain(f"{bound}({value.name})", site, value, result, writer)
 
@@ -245,9 +245,8 @@ class Normalizers(Walkers):
                 writer.line(assignment("m", target.name, result))
 
     def _edited(
-        self, message: ir.Message, field: ir.Field, bound: str, site: str, value: _Value, result: str, writer: Writer,
-        names: Names,
-    ) -> None:  # fmt: skip
+        self, message: ir.Message, field: ir.Field, bound: str, site: str, value: _Value, result: str, writer: Writer
+    ) -> None:
         """A text takes the spans that point into it along."""
         assert field.normalizer is not None
         related = [
@@ -262,15 +261,13 @@ class Normalizers(Walkers):
         if not related:
             self._plain(f"{bound}({value.name})", site, value, result, writer)
             return
-        writer.line(f"{result} = {bound}({value.name})")
+        writer.line(f"{result} = {bound}.edited({value.name})")
         with writer.block(f"if {result} is not {value.name}:"):
             self._refuse(site, value, result, writer)
             with writer.block("else:"):
-                self._store(site, value, result, writer)
-                edits = names.fresh("edits")
-                writer.line(f"_, {edits} = {bound}.traced({value.name})")
+                self._store(site, value, f"{result}.text", writer)
                 for other, relation in related:
-                    self._move_spans(message, other, relation, value, edits, writer)
+                    self._move_spans(message, other, relation, value, result, writer)
 
     def _move_spans(
         self, message: ir.Message, other: ir.Field, relation: ir.Relation, value: _Value, edits: str, writer: Writer

@@ -176,14 +176,13 @@ def _normalize_text_sample(
     # text.proto:38  raw_text: text
     raw_text = m.raw_text
     if raw_text:
-        result = _TEXT_TEXT_SAMPLE_RAW_TEXT(raw_text)
+        result = _TEXT_TEXT_SAMPLE_RAW_TEXT.edited(raw_text)
         if result is not raw_text:
             if isinstance(result, _rt.Refusal):
                 found = _rt.refuse(found, _SITE_TEXT_SAMPLE_RAW_TEXT_TEXT, result, raw_text, at)
             else:
-                m.raw_text = result
-                _rt.change(changes, _SITE_TEXT_SAMPLE_RAW_TEXT_TEXT, raw_text, result, at)
-                _, edits = _TEXT_TEXT_SAMPLE_RAW_TEXT.traced(raw_text)
+                m.raw_text = result.text
+                _rt.change(changes, _SITE_TEXT_SAMPLE_RAW_TEXT_TEXT, raw_text, result.text, at)
                 found = _rt.move_spans(
                     found,
                     changes,
@@ -192,7 +191,7 @@ def _normalize_text_sample(
                     m.entities,
                     _SPANS_REMAPPER_CODE_POINT,
                     raw_text,
-                    edits,
+                    result,
                     ("start_offset", "end_offset", "text"),
                 )
     return found
