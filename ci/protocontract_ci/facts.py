@@ -105,6 +105,11 @@ class Extension:
     type: str
     label: str
 
+    @property
+    def declaration(self) -> str:
+        """The extension on one line, without options: ``optional int32 x = 100``."""
+        return f"{self.label} {self.type} {self.name.rpartition('.')[2]} = {self.number}"
+
 
 @dataclass(slots=True)
 class Facts:

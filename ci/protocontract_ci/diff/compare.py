@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from protocontract_ci.diff.annotations import compare_annotations
 from protocontract_ci.diff.collector import Collector
-from protocontract_ci.diff.elements import compare_files, compare_messages
+from protocontract_ci.diff.elements import compare_extensions, compare_files, compare_messages
 from protocontract_ci.diff.enums import compare_enums
 from protocontract_ci.diff.levels import compare_contracts, compare_service_levels
 from protocontract_ci.diff.oracle import Oracle
@@ -40,6 +40,7 @@ def compare(before: Contracts, after: Contracts, oracle: Oracle | None = None) -
     collector = Collector(before, after, pair(before, after))
     compare_files(collector)
     fields = compare_messages(collector)
+    compare_extensions(collector)
     compare_enums(collector)
     methods = compare_services(collector)
     compare_rules(collector, fields, oracle)

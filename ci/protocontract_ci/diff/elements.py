@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from protocontract_ci.diff import reserved
-from protocontract_ci.diff.collector import ADDS, BREAKS_CODE, BREAKS_NAMES, Collector
+from protocontract_ci.diff.collector import ADDS, BREAKS_ALL, BREAKS_CODE, BREAKS_NAMES, Collector
 from protocontract_ci.diff.fields import FieldPairs, compare_fields, pair_fields
 from protocontract_ci.diff.oneofs import compare_oneofs
 from protocontract_ci.model import Compatibility, Element, Kind
@@ -77,6 +77,35 @@ def compare_messages(collector: Collector) -> list[FieldPairs]:
         elif old is not None and new is not None:
             pairs.append(_compare_message(collector, old, new))
     return pairs
+
+
+def compare_extensions(collector: Collector) -> None:
+    """Fields that one message lends another (``extend``)."""
+    before, after = collector.before.facts.extensions, collector.after.facts.extensions
+    for name in [*before, *(name for name in after if name not in before)]:
+        old, new = before.get(name), after.get(name)
+        places = collector.old_place(name) if old else None, collector.new_place(name) if new else None
+        element = Element(
+            "field", name if old else "", name if new else "", old.extendee if old else "",
+            new.extendee if new else "", old.number if old else None, new.number if new else None,
+        )  # fmt: skip
+        if old is None and new is not None:
+            collector.add(
+                "field_added", name, "added", element, after=new.declaration, new=places[1], compatibility=ADDS
+            )
+        elif new is None and old is not None:
+            collector.add(
+                "field_removed", name, "breaking", element, before=old.declaration, old=places[0],
+                compatibility=BREAKS_ALL,
+            )  # fmt: skip
+        elif old is not None and new is not None:
+            kind: Kind = "field_renumbered" if old.number != new.number else "field_type_changed"
+            if old != new:
+                collector.add(
+                    kind, name, "breaking", element, before=old.declaration, after=new.declaration, old=places[0],
+                    new=places[1], compatibility=BREAKS_ALL,
+                )  # fmt: skip
+            collector.described(element, name, "field")
 
 
 def inside(collector: Collector, name: str, side: int) -> bool:

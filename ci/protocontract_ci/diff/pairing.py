@@ -42,15 +42,14 @@ class Pairs:
 
 def pair(before: Contracts, after: Contracts) -> Pairs:
     """Pairs all elements of the files that were named, and those of imports that are there on both sides."""
-    new_names: dict[str, str] = {}
-    enums = _Matcher(before, after, _enums(before), _enums(after), _enum_likeness).match()
-    new_names.update(_names(enums))
     messages = _Matcher(
-        before, after, _messages(before), _messages(after),
-        lambda old, new: _message_likeness(old, new, new_names), _references(before, after),
+        before, after, _messages(before), _messages(after), _message_likeness, references=_references(before, after)
     ).match()  # fmt: skip
-    new_names.update(_names(messages))
+    new_names = _names(messages)
+    # After messages: what is declared in a renamed one keeps its own name.
+    enums = _Matcher(before, after, _enums(before), _enums(after), _enum_likeness, around=new_names).match()
     services = _Matcher(before, after, _services(before), _services(after), _service_likeness).match()
+    new_names.update(_names(enums))
     new_names.update(_names(services))
     return Pairs(messages, enums, services, _files(before, after), new_names)
 
@@ -108,12 +107,15 @@ class _Matcher:
 
     def __init__(
         self, before: Contracts, after: Contracts, old: Mapping[str, Any], new: Mapping[str, Any],
-        likeness: Callable[[Any, Any], float], references: Mapping[tuple[str, str], int] | None = None,
+        likeness: Callable[[Any, Any], float], *, references: Mapping[tuple[str, str], int] | None = None,
+        around: Mapping[str, str] | None = None,
     ) -> None:  # fmt: skip
+        """``references`` counts fields that went from one type to another; ``around`` has messages by old names."""
         self._packages = (_packages(before), _packages(after))
         self._old, self._new = old, new
         self._likeness = likeness
         self._references = references or {}
+        self._around = dict(around or {})
         self._became: dict[str, str] = {}
 
     def match(self) -> list[Any]:
@@ -154,7 +156,8 @@ class _Matcher:
         old, new = self._free()
         for name in old:
             outer, _, own = name.rpartition(".")
-            if outer in self._became and (other := f"{self._became[outer]}.{own}") in new:
+            became = self._became.get(outer) or self._around.get(outer)
+            if became is not None and (other := f"{became}.{own}") in new:
                 self._became[name] = other
                 new.remove(other)
 
@@ -175,7 +178,7 @@ class _Matcher:
     def _scope(self, name: str, side: int) -> str:
         """The message around, by its name after, or the package."""
         outer = name.rpartition(".")[0]
-        return self._became.get(outer, outer) if side == 0 else outer
+        return self._became.get(outer) or self._around.get(outer, outer) if side == 0 else outer
 
     def _score(self, name: str, other: str) -> float:
         likeness = self._likeness(self._old[name], self._new[other])
@@ -190,18 +193,15 @@ def _share(common: int, all_of_them: int) -> float:
     return common / all_of_them if all_of_them else 1.0
 
 
-def _message_likeness(old: ir.Message, new: ir.Message, new_names: Mapping[str, str]) -> float:
+def _message_likeness(old: ir.Message, new: ir.Message) -> float:
     """The share of numbers under which both have the same field."""
     before, after = ({of_field.number: of_field for of_field in message.fields} for message in (old, new))
 
     def alike(one: ir.Field, other: ir.Field) -> bool:
         kinds = one.type == other.type and one.shape == other.shape
         names = (one.element_message, one.enum), (other.element_message, other.enum)
-        same = all(
-            a == b
-            or (a is not None and b is not None and new_names.get(a, a).rpartition(".")[2] == b.rpartition(".")[2])
-            for a, b in zip(*names, strict=True)
-        )
+        # By their own names: what they are declared in may have another one now.
+        same = all(str(a).rpartition(".")[2] == str(b).rpartition(".")[2] for a, b in zip(*names, strict=True))
         return kinds and one.name == other.name and same
 
     common = sum(alike(before[number], after[number]) for number in before.keys() & after.keys())

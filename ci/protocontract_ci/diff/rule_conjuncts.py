@@ -131,9 +131,9 @@ def _flat(expr: Conjunct) -> Iterator[Conjunct]:
 
 
 def _normal(expr: Conjunct) -> Conjunct:
-    """A comparison with its constant on the right; bounds of integers are closed ones."""
+    """A conjunct as we write it: operands in one order, bounds of integers closed."""
     match expr:
-        case ir_cel.Compare(left=ir_cel.Literal(), right=right) if not isinstance(right, ir_cel.Literal):
+        case ir_cel.Compare() if _turned(expr):
             turned: Any = _MIRRORED[expr.op]
             return _normal(replace(expr, op=turned, left=expr.right, right=expr.left))
         case ir_cel.Compare(op="gt" | "lt" as op, right=ir_cel.Literal(value=int(value), type=kind)) if (
@@ -151,6 +151,12 @@ def _normal(expr: Conjunct) -> Conjunct:
                 flat.extend(operand.operands if isinstance(operand, ir_cel.Or) else (operand,))
             return ir_cel.Or(tuple(sorted((_normal(each) for each in flat), key=repr)))
     return expr
+
+
+def _turned(expr: ir_cel.Compare) -> bool:
+    """Whether a comparison is written the other way round than we do: constants right, else in one fixed order."""
+    constants = [isinstance(side, ir_cel.Literal) for side in (expr.left, expr.right)]
+    return constants[0] if constants[0] != constants[1] else repr(expr.left) > repr(expr.right)
 
 
 def _replace_this(expr: Any, this: Conjunct) -> Any:

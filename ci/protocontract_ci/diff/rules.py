@@ -24,6 +24,7 @@ from protocontract_compiler import ir
 _OF_RELATION: Final[Mapping[Relation, Direction]] = {
     "equal": "neutral", "stronger": "tightened", "weaker": "loosened", "incomparable": "breaking",
 }  # fmt: skip
+_BOUNDS: Final = ("gt", "gte", "lt", "lte")
 _LEVELS: Final = {"IGNORE_UNSPECIFIED": 0, "IGNORE_IF_ZERO_VALUE": 1, "IGNORE_ALWAYS": 2}
 
 
@@ -39,6 +40,8 @@ class _Difference:
     direction: Direction
     decided: bool = True
     of_new_field: bool = False
+    # A bound of a range that is turned inside out on one side: it says nothing without the other bound.
+    joint: bool = False
     notes: list[str] = field(default_factory=list)
 
 
@@ -70,7 +73,9 @@ class _Message:
             )
         for difference in found:
             settled = known.rules.get(difference.key) if known is not None else None
-            if settled is not None and settled.relation in _OF_RELATION and not difference.of_new_field:
+            if settled is None or difference.of_new_field or difference.joint:
+                continue
+            if settled.relation in _OF_RELATION:
                 difference.direction, difference.decided = _OF_RELATION[settled.relation], True
         whole = known.message if known is not None and known.message.relation != "unknown" else _whole(found)
         for difference, moved in _moved(found, self._conjuncts_of):
@@ -166,7 +171,8 @@ class _Message:
                     back = new is None or self._implied(new_field, new, self._after, old_field, self._before)
                     direction, decided = _direction(old, new, forth, back)
                 yield _Difference(
-                    f"{element.name}@{path}", (old_field.name, path), element, old, new, direction, decided
+                    f"{element.name}@{path}", (old_field.name, path), element, old, new, direction, decided,
+                    joint=self._is_joint(old_field, new_field, path),
                 )  # fmt: skip
 
     def _of_new_fields(self) -> Iterator[_Difference]:
@@ -221,9 +227,14 @@ class _Message:
 
     @staticmethod
     def _by_table(name: str, value: Value, slot: rule_table.Slot, own: rule_table.Slot) -> bool:
-        if name in ("gt", "gte", "lt", "lte") and (rule_table.inverted(slot) or rule_table.inverted(own)):
+        if name in _BOUNDS and (rule_table.inverted(slot) or rule_table.inverted(own)):
             return rule_table.range_implied(slot, own)
         return rule_table.implied(name, value, slot)
+
+    def _is_joint(self, old: ir.Field, new: ir.Field, path: str) -> bool:
+        at = address(path)
+        slots = self._before.slot(old, at.slot, at.kind), self._after.slot(new, at.slot, at.kind)
+        return at.name in _BOUNDS and any(map(rule_table.inverted, slots))
 
     def _ignore_direction(self, old: ir.Field, new: ir.Field, slot: str) -> Direction:
         levels = [
