@@ -57,7 +57,9 @@ def test_a_contract_without_a_level_has_no_rules(level: str, tmp_path: Path) -> 
 
 def test_only_promised_levels_have_rules(tmp_path: Path) -> None:
     text = rules_of("level: {frequency: {seconds: 20}}", tmp_path)[f"{NAME}.rules.yml"]
-    assert re.findall(r"alert: (\w+)", text) == ["DataContractFrequencyMissed", "DataContractUnwatched"]
+    assert re.findall(r"alert: (\w+)", text) == [
+        "DataContractFrequencyMissed", "DataContractUnwatched", "DataContractRulesOutdated"
+    ]  # fmt: skip
     assert set(re.findall(r'level: "(\w+)"', text)) == {"frequency"}
     # No window is declared: an hour, as a guard takes it. Short silences need frequent scrapes.
     assert "promised over 1 h" in text

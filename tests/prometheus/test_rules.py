@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -153,6 +154,21 @@ def test_alerts_fire_when_a_level_is_missed_and_not_otherwise(case: str, rules: 
         expected += [(time, *firing(level, "ledger")) for time in fires]
         expected += [(time, *firing(level)) for time in rests]
     expect(tmp_path, rules, scraped, expected)
+
+
+def test_rules_of_another_contract_are_told(rules: Path, tmp_path: Path) -> None:
+    own = re.findall(r'fingerprint!="(\w{64})"', rules.read_text())[0]
+    guards = (
+        f'contract="{NAME}", group="{group}", version="{version}", fingerprint="{sha}"'
+        for group, version, sha in (("ledger", "2.0.0", own), ("fraud", "1.9.0", "ab" * 32))
+    )
+    scraped = {f"data_contract_guard_info{{{labels}}}": "1+0x600" for labels in guards}
+    expect(
+        tmp_path,
+        rules,
+        scraped,
+        [("70m", *firing("DataContractRulesOutdated", "fraud")), ("50m", *firing("DataContractRulesOutdated"))],
+    )
 
 
 def test_groups_are_judged_apart(rules: Path, tmp_path: Path) -> None:

@@ -50,9 +50,13 @@ def test_every_series_of_the_rules_is_exported(tmp_path: Path) -> None:
     assert {name for name, _ in read} == {
         "data_contract_judged_records_total", "data_contract_late_records_total", "data_contract_level_measured",
         "data_contract_last_record_timestamp_seconds", "data_contract_watched_since_timestamp_seconds",
+        "data_contract_guard_info",
     }  # fmt: skip
     for name, selector in read:
         wanted = dict(re.findall(r'(\w+)="(.*?)"', selector))
+        for label, other in re.findall(r'(\w+)!="(.*?)"', selector):
+            # What the guard exports is what the rules were compiled from.
+            assert [labels[label] for sample, labels, _ in samples if sample == name] == [other]
         found = [labels for sample, labels, _ in samples if sample == name and wanted.items() <= labels.items()]
         assert found, (name, selector)
         # What the rules group by.

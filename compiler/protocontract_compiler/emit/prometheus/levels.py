@@ -41,6 +41,8 @@ _ON = "on (contract, group)"
 #: How long after the last scrape of a guard its absence is told.
 _FORGOTTEN_AFTER = 86_400.0
 _UNWATCHED_FOR = 300.0
+#: How long a deployment may take.
+_OUTDATED_FOR = 3600.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,7 @@ class Promised:
 
     name: str
     version: str
+    fingerprint: str
     owner: str
     place: str
     dead_letter_topic: str
@@ -59,7 +62,7 @@ class Promised:
     minimum: int
 
     @classmethod
-    def of(cls, message: ir.Message, contract: ir.ContractOptions) -> Promised:
+    def of(cls, message: ir.Message, contract: ir.ContractOptions, fingerprint: str) -> Promised:
         """What a contract with a level promises."""
         level = contract.level or ir.StreamLevel()
         found: dict[LevelName, float] = {}
@@ -71,6 +74,7 @@ class Promised:
         return cls(
             name=message.full_name,
             version=contract.version,
+            fingerprint=fingerprint,
             owner=contract.owner,
             place=printable(f"{place.file or message.file}:{place.line}" if place.line else message.file),
             dead_letter_topic=contract.dead_letter_topic,
@@ -241,7 +245,7 @@ _FIGURES = {
 
 
 def alerts(promised: Promised) -> list[Section]:
-    """One alert a level, and one for when nobody judges the stream any more."""
+    """One alert a level, one for when nobody judges the stream any more, one for rules of another contract."""
     missed = [_missed(promised, level) for level in promised.levels]
     counter = promised.of_metric("data_contract_judged_records_total")
     unwatched = Rule(
@@ -262,7 +266,32 @@ def alerts(promised: Promised) -> list[Section]:
     return [
         ("A level is missed: at once, since the window is the promise", missed),
         ("Nobody judges the stream", [unwatched]),
+        ("Guards apply another contract than these rules", [_outdated(promised)]),
     ]
+
+
+def _outdated(promised: Promised) -> Rule:
+    info = promised.of_metric("data_contract_guard_info")
+    other = f'{info.removesuffix("}")}, fingerprint!="{promised.fingerprint}"}}'
+    return Rule(
+        "DataContractRulesOutdated",
+        f"count by (contract, group, version) ({other})",
+        _labels(promised, "warning"),
+        (
+            (
+                "summary",
+                f"{promised.name}: guards of group {{{{ $labels.group }}}} apply version {{{{ $labels.version }}}}, "
+                + template_text(f"these rules are of {promised.version or 'a contract without a version'}"),
+            ),
+            (
+                "description",
+                "Contracts are compared by fingerprint. To do: compile the rules from the contract that the guards "
+                "apply, `protocontract compile --target prometheus`; or see why a deployment did not end.",
+            ),
+        ),
+        alert=True,
+        pending=duration(_OUTDATED_FOR),
+    )
 
 
 def _missed(promised: Promised, level: LevelName) -> Rule:
