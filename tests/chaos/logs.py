@@ -273,13 +273,38 @@ def _read_assignment(data: bytes, topic: str) -> frozenset[int]:
     return frozenset(found)
 
 
-def sessions(folder: Path) -> list[tuple[int, int, tuple[int, int]]]:
-    """First and last offset of each batch in a partition's log, and the producer session (id, epoch) that wrote it."""
-    return [
-        (batch.offset, batch.last_offset, (batch.producer, batch.epoch))
-        for batch in LogFile(folder).batches()
-        if not batch.is_control
-    ]
+class Written(NamedTuple):
+    """A batch of data: its offsets, and the producer session (id, epoch) that wrote it."""
+
+    first: int
+    last: int
+    session: tuple[int, int]
+    #: Whether its transaction has an end of its own in this log; True without a transaction.
+    ended: bool
+
+
+def written(folder: Path) -> list[Written]:
+    """The batches of data in a partition's log.
+
+    Before a producer's epoch changes, the transaction coordinator ends the open transaction in every partition. A
+    batch after which the same producer id comes back with another epoch, and no marker between, is one of which it did
+    not: Kafka 4.3.1 skips the partitions that have no leader at that moment, which are those of a broker that was
+    killed and is not admitted again. The next marker of that producer then decides about these records.
+    """
+    found: list[Written] = []
+    unended: dict[int, list[int]] = {}
+    for batch in LogFile(folder).batches():
+        if batch.is_control:
+            unended.pop(batch.producer, None)
+            continue
+        places = unended.setdefault(batch.producer, []) if batch.is_transactional else []
+        if places and found[places[-1]].session[1] != batch.epoch:
+            for place in places:
+                found[place] = found[place]._replace(ended=False)
+            places.clear()
+        places.append(len(found))
+        found.append(Written(batch.offset, batch.last_offset, (batch.producer, batch.epoch), ended=True))
+    return found
 
 
 def empty_history(data: Path, group: str, topic: str) -> GroupHistory:

@@ -146,8 +146,6 @@ class BrokerProcess:
             # One partition each: what was committed when is read from them.
             "offsets.topic.num.partitions": "1",
             "transaction.state.log.num.partitions": "1",
-            # How often the coordinator looks for transactions that are over their time.
-            "transaction.abort.timed.out.transaction.cleanup.interval.ms": "1000",
         }
         # As Kafka writes it: 16 bytes.
         self._cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")

@@ -19,7 +19,7 @@ from typing import Any, Final
 from tests.chaos import faults
 from tests.chaos.feed import Feeder, records
 from tests.chaos.fleet import GRACE, End, Fleet
-from tests.chaos.logs import GroupHistory, empty_history, sessions
+from tests.chaos.logs import GroupHistory, Written, empty_history, written
 from tests.chaos.parts import BrokerProcess, Stuck, Toxiproxy, wait_for
 from tests.chaos.verdict import Copy, Evidence, Source, Verdict, judge
 from tests.kafka.conftest import Broker
@@ -292,9 +292,9 @@ class Run:
             raise Stuck(f"the feeder wrote {len(places)} records of {self.count}")
         sink: list[Copy] = []
         for topic, guard in ((SINK, ""),) if self.exactly_once else ((sink, guard) for guard, sink in SINKS.items()):
-            written = self._sessions(topic)
+            batches = self._batches(topic)
             sink += [
-                _copy(record, places[int(dict(record.headers)["n"])], guard, written)
+                _copy(record, places[int(dict(record.headers)["n"])], guard, batches)
                 for record in broker.read(topic, isolation_level="read_committed")
             ]
         self._dead += self._letters(broker)
@@ -307,17 +307,17 @@ class Run:
         )
 
     def _letters(self, broker: Broker) -> list[Copy]:
-        written = self._sessions(DEAD)
+        batches = self._batches(DEAD)
         found = []
         for record in broker.read(DEAD, isolation_level="read_committed"):
             headers = dict(record.headers)
             place = (int(headers["protocontract.partition"]), int(headers["protocontract.offset"]))
-            found.append(_copy(record, place, headers["protocontract.client"].decode(), written))
+            found.append(_copy(record, place, headers["protocontract.client"].decode(), batches))
         return found
 
-    def _sessions(self, topic: str) -> dict[int, list[tuple[int, int, tuple[int, int]]]]:
+    def _batches(self, topic: str) -> dict[int, list[Written]]:
         return {
-            int(folder.name.rpartition("-")[2]): sessions(folder)
+            int(folder.name.rpartition("-")[2]): written(folder)
             for folder in self.broker.data.glob(f"{topic}-[0-9]*")
             if folder.name.rpartition("-")[2].isdigit()
         }
@@ -345,13 +345,19 @@ class Run:
         )
 
 
-def _copy(
-    record: Any, place: tuple[int, int], guard: str, written: dict[int, list[tuple[int, int, tuple[int, int]]]]
-) -> Copy:
-    batches = written[record.partition]
-    at = bisect_right(batches, record.offset, key=lambda batch: batch[0]) - 1
+def _copy(record: Any, place: tuple[int, int], guard: str, batches: dict[int, list[Written]]) -> Copy:
+    mine = batches[record.partition]
+    batch = mine[bisect_right(mine, record.offset, key=lambda each: each.first) - 1]
     return Copy(
-        place, record.partition, record.offset, record.timestamp, guard, batches[at][2], record.key, record.value
+        place,
+        record.partition,
+        record.offset,
+        record.timestamp,
+        guard,
+        batch.session,
+        record.key,
+        record.value,
+        batch.ended,
     )
 
 

@@ -140,3 +140,11 @@ def test_a_step_back_needs_a_new_generation() -> None:
 
 def test_duplicates_are_all_but_the_first() -> None:
     assert duplicates([copy(1, 3), copy(1, 1), copy(1, 2), copy(2, 4)]) == [copy(1, 2), copy(1, 3)]
+
+
+def test_what_the_broker_did_not_end_is_counted_and_is_no_guards_duplicate() -> None:
+    found = evidence()
+    found.sink[2] = found.sink[2]._replace(ended=False)
+    verdict = judge(found, exactly_once=True)
+    assert verdict.breaches == []
+    assert verdict.counts["sink: records of transactions that the broker did not end"] == 1

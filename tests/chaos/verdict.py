@@ -52,6 +52,8 @@ class Copy(NamedTuple):
     session: Session
     key: bytes | None
     value: bytes | None
+    #: False where the broker never ended the transaction that it belongs to, see ``logs.written``.
+    ended: bool = True
 
 
 @dataclass
@@ -98,6 +100,11 @@ def judge(evidence: Evidence, *, exactly_once: bool) -> Verdict:
         verdict.counts[f"{name}: duplicates"] = len(repeated)
         verdict.duplicate_times += [copy.time for copy in repeated]
         if exactly_once:
+            # What the broker let another transaction decide is no guard's doing; it is counted, and told.
+            unended = [copy for copy in copies if not copy.ended]
+            verdict.counts[f"{name}: records of transactions that the broker did not end"] = len(unended)
+            copies = [copy for copy in copies if copy.ended]
+            repeated = duplicates(copies)
             verdict.breach("exactly once", f"{name}: more than one copy of", [copy.place for copy in repeated])
             _check_order(verdict, name, copies, ())
         else:
@@ -242,7 +249,8 @@ def _check_order(verdict: Verdict, name: str, copies: Iterable[Copy], generation
     since the session's first record after the last step back. With exactly once: at all, whoever wrote them."""
     exactly_once = not generations
     lines: dict[object, list[Copy]] = defaultdict(list)
-    for copy in sorted(copies, key=lambda copy: (copy.partition, copy.offset)):
+    # Offsets begin again in a topic that was removed and created again; times do not.
+    for copy in sorted(copies, key=lambda copy: (copy.time, copy.partition, copy.offset)):
         lines[copy.partition, copy.place[0], () if exactly_once else copy.session].append(copy)
     wrong: list[str] = []
     steps: Counter[str] = Counter()

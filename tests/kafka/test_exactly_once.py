@@ -267,8 +267,11 @@ def test_a_sink_that_stays_away_is_told() -> None:
     world = World(records=mixed(3))
     error = errors.NotLeaderForPartitionError()
     world.log.on_send = lambda topic, _: SendFault("fail", error) if topic == SINK else None
+    guard = world.guard(give_up_after=0.1)
     with pytest.raises(SinkError, match=r"the sink: topic payments\.clean cannot be written"):
-        world.run(give_up_after=0.1)
+        world.run(guard)
+    # What the process turns into exit code 1 when it is told to end.
+    assert guard.unacknowledged == 3
     assert not world.log.records(DEAD)
     assert world.committed() is None
 

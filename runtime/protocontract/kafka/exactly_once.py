@@ -151,6 +151,7 @@ class ExactlyOnce:
         #: How often a dead letter was cut because its topic refused it, by position.
         self._cuts: Counter[tuple[TopicPartition, int]] = Counter()
         self._blocked: str | None = None
+        self._waiting = 0
         self._failing_since: float | None = None
         self._failures = 0
         self._pause = backoff[0]
@@ -178,8 +179,9 @@ class ExactlyOnce:
 
     @property
     def unacknowledged(self) -> int:
-        """Always 0: what is not committed is not there."""
-        return 0
+        """Records that wait because their transaction could not be committed; 0 while nothing blocks. Nothing of them
+        is there for readers of committed records."""
+        return self._waiting if self._blocked else 0
 
     @property
     def halted(self) -> str | None:
@@ -498,6 +500,7 @@ class ExactlyOnce:
                 f"the transaction was fenced ({kind}): another process uses this --instance, or one transaction took "
                 "longer than its timeout; nothing is lost"
             )
+        self._waiting = work.records
         last = work.last
         if client.is_too_large(error) and last is not None:
             if work.records > 1:
