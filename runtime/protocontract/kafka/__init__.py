@@ -5,7 +5,7 @@ takes one of aiokafka.
 """
 
 from protocontract.kafka.async_guard import AsyncGuard
-from protocontract.kafka.errors import DeadLetterError, GuardError, SinkError, SourceError
+from protocontract.kafka.errors import DeadLetterError, GuardError, RegistryError, SinkError, SourceError
 from protocontract.kafka.guard import Guard
 from protocontract.kafka.halting import Breach, Breaker
 from protocontract.kafka.letter_form import DeadLetterForm
@@ -25,6 +25,7 @@ __all__ = [
     "PartitionStats",
     "Record",
     "RecordId",
+    "RegistryError",
     "Shadow",
     "SinkError",
     "SourceError",
