@@ -150,8 +150,8 @@ class AioConsumer:
         keep_payloads_out_of_logs("aiokafka")
 
     async def begin(self) -> None:
-        """Start the consumer if its owner has not."""
-        if self._consumer._fetcher is None:
+        """Start a consumer with partitions by hand, if its owner has not. One with topics starts as it subscribes."""
+        if self._consumer._fetcher is None and not self._subscription.partitions_auto_assigned():
             await self._consumer.start()
 
     # -- subscription
@@ -163,6 +163,16 @@ class AioConsumer:
             self._consumer.subscribe(pattern=pattern, listener=chained)
         else:
             self._consumer.subscribe(list(topics), listener=chained)
+        if self._consumer._fetcher is None:
+            wait_for(self._join())
+
+    async def _join(self) -> None:
+        # It waits for its first assignment, and so for the listener.
+        self._inside.set()
+        try:
+            await self._consumer.start()
+        finally:
+            self._inside.clear()
 
     @property
     def _subscription(self) -> Any:
@@ -185,14 +195,19 @@ class AioConsumer:
     # -- rebalances
 
     async def until_polling(self) -> bool:
-        """Wait until the guard stands in a poll. False where it is closing instead."""
-        while not self._inside.is_set() and not self._closing:
-            await self._inside.wait()
-        return not self._closing
+        """Wait until the guard stands in a poll and its commits are answered: those of one generation belong to it.
 
-    async def until_committed(self) -> None:
-        """Wait for the commits under way: those of one generation belong to it."""
-        if self._commits is not None:
+        False where it is closing instead.
+        """
+        while not self._closing:
+            await self._until_committed()
+            if self._inside.is_set():
+                return True
+            await self._inside.wait()
+        return False
+
+    async def _until_committed(self) -> None:
+        if self._commits is not None and not self._commits.done():
             await asyncio.wait({self._commits}, timeout=ASK_WITHIN)
 
     def settled(self) -> None:
@@ -209,9 +224,9 @@ class AioConsumer:
         self._inside.set()
         try:
             if self._subscription.reassignment_in_progress:
-                # The client would wait for its end, however long that takes.
+                # The client would wait for its end, however long that takes. It joins only while it is fetched from.
                 self._settled.clear()
-                with contextlib.suppress(TimeoutError):
+                with self._subscription.fetch_context(), contextlib.suppress(TimeoutError):
                     await asyncio.wait_for(self._settled.wait(), timeout_ms / 1000)
                 return {}
             found = await self._consumer.getmany(timeout_ms=timeout_ms)
@@ -324,7 +339,7 @@ class AioConsumer:
         wait_for(self._close(ASK_WITHIN if timeout_ms is None else timeout_ms / 1000))
 
     async def _close(self, timeout: float) -> None:
-        await self.until_committed()
+        await self._until_committed()
         await _within(timeout, self._consumer.stop())
 
 
@@ -344,7 +359,6 @@ class _Listener(ConsumerRebalanceListener):  # type: ignore[misc]  # an untyped 
     async def on_partitions_revoked(self, revoked: Any) -> None:
         if not await self._consumer.until_polling():
             return
-        await self._consumer.until_committed()
         if revoked and self._consumer.group_metadata().generation_id < 0:
             self._listener.on_partitions_lost(set(revoked))
         else:

@@ -458,7 +458,7 @@ class ConfluentConsumer:
 
     def _commit(self, offsets: Mapping[TopicPartition, tuple[int, int, str]]) -> None:
         wanted = [
-            ck.TopicPartition(*tp, offset, metadata, None if epoch < 0 else epoch)
+            ck.TopicPartition(*tp, offset, metadata, *((epoch,) if epoch >= 0 else ()))
             for tp, (offset, epoch, metadata) in offsets.items()
         ]
         for each in self._consumer.commit(offsets=wanted, asynchronous=False):
