@@ -12,7 +12,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from protocontract.normalize.money_currency import MINOR_DIGITS, WITHDRAWN, words
 from protocontract.normalize.money_marks import Mark, MarkTable
-from protocontract.normalize.numbers import NUMBER_RUN, Marks, read
+from protocontract.normalize.numbers import MINUS_WORDS, NUMBER_RUN, Marks, read
 from protocontract.normalize.numerals import (
     BIDI_MARKS,
     CJK_DIGITS,
@@ -116,7 +116,6 @@ MULTIPLIERS: Final = POWER_WORDS | frozenset(_ENGLISH_POWERS)
 """All of them, those of English among them."""
 _PERCENT_WORDS: Final = frozenset({"percent", "pct", "prozent", "pourcent", "procent", "percento", "процент"})
 # Credit and debit: which sign they mean depends on the account. (Cr may be crore, too.)
-_MINUS_WORDS: Final = frozenset({"minus", "negative", "moins", "menos", "meno", "минус"})
 CREDIT_DEBIT: Final = frozenset({"CR", "DR", "Cr", "Dr", "cr", "dr"})
 # K$, M€, TEUR: a multiplier written into the mark.
 _POWER_MARK: Final = re.compile("[kKmMtTbB]([A-Z]{3})")
@@ -401,7 +400,7 @@ def parse(text: str, found: list[Token], *, lenient: bool) -> Amount | Fault:
         rest = {text[token.start : token.end] for token in found if token.kind == "t"}
         if rest & CREDIT_DEBIT:
             return "free_text"
-        if any(word.casefold() in _MINUS_WORDS for word in rest):
+        if any(word.casefold() in MINUS_WORDS for word in rest):
             return "sign"
         if any(word.casefold() in POWER_WORDS for word in rest):
             return "magnitude"
@@ -532,7 +531,8 @@ def _dash(text: str, found: list[Token], at: int) -> Kind | Literal["?"]:
     if before is not None and before.kind == "t" and (text[before.end - 1].isalnum() or text[before.start] == "/"):
         return "t" if after is None or after.kind in "t_" else "?"
     if after is not None and after.kind == "t":
-        return "t"
+        # In front of a word it may be the sign of what stands behind the word.
+        return "?" if before is None or before.kind == "_" else "t"
     return "-"
 
 

@@ -30,6 +30,9 @@ NUMBER_RUN: Final = re.compile(
 )
 _PIECES: Final = re.compile(rf"([.,'{ARABIC_DECIMAL}{ARABIC_GROUP} ])([0-9]+)")
 
+MINUS_WORDS: Final = frozenset({"minus", "negative", "moins", "menos", "meno", "минус"})
+"""Words in front of a number that say what a minus says: reading that drops words must not drop these."""
+
 # Longer runs of digits are no numbers that anyone wrote, and Python refuses to convert much longer ones.
 _LONGEST: Final = 1000
 

@@ -214,6 +214,8 @@ def _section(elements: Sequence[Element]) -> int | None:
     if all(isinstance(element, str) and element in _DIGITS for element in elements):
         if len(elements) > 1 and ("两" in elements or "兩" in elements):
             return None
+        if len(elements) == 2 and all(_DIGITS[str(element)] for element in elements):
+            return None  # 七八, 三五: seven or eight, three to five
         return int("".join(str(_DIGITS[str(element)]) for element in elements))
     total: int = 0
     zero, last = False, 4

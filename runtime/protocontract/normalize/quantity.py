@@ -13,7 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Final, Literal, TypeAlias
 
-from protocontract.normalize.numbers import NUMBER_RUN, Marks, declared_marks, read
+from protocontract.normalize.numbers import MINUS_WORDS, NUMBER_RUN, Marks, declared_marks, read
 from protocontract.normalize.numerals import BIDI_MARKS, CONTROL, GAP, WHITE_SPACE, Number, fold
 from protocontract.normalize.quantity_units import Conversion, Unit, UnitError, conversion, parse_unit, same_dimension
 from protocontract.violations import Change, Normalized, OptionError, Refusal, Refused, describe
@@ -27,10 +27,12 @@ MAX_LENGTH: Final = 200
 _MOST_PLACES: Final = 60
 _MOST_SCALE: Final = 60
 _MOST_WORDS: Final = 4
-# A number after white space, a comma or a dash that is no exponent's sign: "5 ft 3 in", "5-6 m".
-_SECOND_NUMBER: Final = re.compile(r"(?:^|[\s,;–])[+-]?[.,]?[0-9](?!/)|^-")
+# A number after white space, a mark or a dash that is no exponent's sign: "5 ft 3 in", "5-6 m", "5 kg (11 lb)".
+_SECOND_NUMBER: Final = re.compile(r"(?:^|[\s,;:(\[~=–])[+-]?[.,]?[0-9](?!/)|^-")
 # Words in front of the number, which lenient reading drops; what touches the number is not one of them.
 _WORDS: Final = re.compile(r"[^0-9]*(?<![-–])[\s:](?=[+-]?[.,]?[0-9])")
+# What may be a sign, in front of words.
+_SIGN: Final = re.compile(r"(?:^|[\s(])[-–—]")
 _EXPONENT: Final = re.compile(r"[eE]([+-]?[0-9]+)(?![\w])")
 _CANONICAL: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,40})(?:\.[0-9]{1,40})?")
 
@@ -44,6 +46,7 @@ _RULES: Final[dict[str, tuple[str, str]]] = {
         "malformed number; expected well-formed groups and one decimal mark, got {}",
     ),
     "ambiguous_number": ("quantity.ambiguous", "two readings of {}; expected a number whose decimal mark can be told"),
+    "sign": ("quantity.syntax", "a sign that cannot be told; expected one minus next to the number, got {}"),
     "exponent": ("quantity.syntax", "an exponent; expected plain notation, got {}"),
     "several": ("quantity.syntax", "several numbers; expected one number and a unit, got {}"),
     "unit": ("quantity.unit", "unknown unit; expected a unit such as {unit}, got {}"),
@@ -231,7 +234,11 @@ def _read_text(value: str, options: _Options) -> Quantity | Refusal:
     start = 0
     if options.marks.lenient:
         words = _WORDS.match(text)
-        start = words.end() if words else 0
+        if words is not None:
+            start = words.end()
+            dropped = words.group()
+            if _SIGN.search(dropped) or not MINUS_WORDS.isdisjoint(dropped.casefold().split()):
+                return _refusal("sign", value, options)
     sign = text[start : start + 1]
     negative = sign == "-"
     if sign and sign in "+-":
