@@ -88,6 +88,7 @@ class Producer(MemoryProducer):
     def send_offsets_to_transaction(self, offsets: dict[TopicPartition, Any], group_metadata: Any) -> None:
         self.coordinator.step("offsets")
         self._check_epoch()
+        _check_member(self.coordinator.log, group_metadata)
         self.coordinator.members.append(group_metadata)
         self.offsets |= offsets
         self.group = group_metadata.group_id
@@ -108,3 +109,14 @@ class Producer(MemoryProducer):
     def abort_transaction(self) -> None:
         self.coordinator.step("abort")
         self.held = []
+
+
+def _check_member(log: MemoryLog, member: Any) -> None:
+    """As a broker: who is not a member of the generation may not commit. Below 0, nobody is asked who he is."""
+    if member.generation_id < 0:
+        return
+    group = log._group(member.group_id)
+    if member.member_id not in {each._member_id for each in group.members if not each._evicted}:
+        raise errors.UnknownMemberIdError()
+    if member.generation_id != group.generation:
+        raise errors.IllegalGenerationError()
