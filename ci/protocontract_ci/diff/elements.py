@@ -42,7 +42,8 @@ def _compare_file(collector: Collector, old: ir.File, new: ir.File) -> None:
     if was.imports != now.imports:
         collector.add(
             "import_changed", old.name, "neutral", element, before=was.imports, after=now.imports,
-            old=was.import_place, new=now.import_place,
+            old=was.import_place if was.imports else collector.old_place(old.name),
+            new=now.import_place if now.imports else collector.new_place(new.name),
         )  # fmt: skip
     if was.syntax != now.syntax:
         collector.add(

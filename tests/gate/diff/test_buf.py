@@ -1,0 +1,125 @@
+"""Whatever ``buf breaking`` reports in its category WIRE_JSON, we report too, on every scenario."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+
+from protocontract_ci.model import Change
+from protocontract_ci.sources import Contracts
+from tests.gate.scenarios import Scenario, given, own
+
+BUF = Path(sys.executable).parent / "buf"
+
+# The kinds that tell what a rule of buf tells. All rules of the category are here: `buf config ls-breaking-rules`.
+KINDS = {
+    "ENUM_SAME_JSON_FORMAT": {"encoding_changed"},
+    "ENUM_VALUE_NO_DELETE_UNLESS_NAME_RESERVED": {"enum_value_removed", "enum_value_renumbered"},
+    "ENUM_VALUE_NO_DELETE_UNLESS_NUMBER_RESERVED": {"enum_value_removed", "enum_value_renumbered"},
+    "ENUM_VALUE_SAME_NAME": {"enum_value_renamed", "enum_value_renumbered", "enum_alias_removed"},
+    "FIELD_NO_DELETE_UNLESS_NAME_RESERVED": {"field_removed", "oneof_case_removed", "field_renumbered"},
+    "FIELD_NO_DELETE_UNLESS_NUMBER_RESERVED": {"field_removed", "oneof_case_removed", "field_renumbered"},
+    "FIELD_SAME_DEFAULT": {"default_added", "default_removed", "default_changed", "enum_zero_changed"},
+    "FIELD_SAME_JSON_NAME": {"json_name_changed", "field_renamed", "renamed_or_reused", "number_reused"},
+    "FIELD_SAME_NAME": {"field_renamed", "renamed_or_reused", "number_reused"},
+    "FIELD_SAME_ONEOF": {"field_moved_into_oneof", "field_moved_out_of_oneof", "oneof_renamed"},
+    "FIELD_WIRE_JSON_COMPATIBLE_CARDINALITY": {"field_cardinality_changed", "field_label_changed"},
+    "FIELD_WIRE_JSON_COMPATIBLE_TYPE": {
+        "field_type_changed", "field_cardinality_changed", "number_reused", "message_renamed", "enum_renamed",
+    },
+    "FILE_SAME_PACKAGE": {"message_moved_package", "enum_moved_package", "service_moved_package"},
+    "MESSAGE_SAME_JSON_FORMAT": {"encoding_changed"},
+    "MESSAGE_SAME_REQUIRED_FIELDS": {"field_added", "field_removed", "field_label_changed"},
+    "RESERVED_ENUM_NO_DELETE": {"reserved_removed", "number_reused"},
+    "RESERVED_MESSAGE_NO_DELETE": {"reserved_removed", "number_reused"},
+    "RPC_SAME_CLIENT_STREAMING": {"rpc_client_streaming_changed"},
+    "RPC_SAME_IDEMPOTENCY_LEVEL": {"option_changed"},
+    "RPC_SAME_REQUEST_TYPE": {"rpc_request_changed"},
+    "RPC_SAME_RESPONSE_TYPE": {"rpc_response_changed"},
+    "RPC_SAME_SERVER_STREAMING": {"rpc_server_streaming_changed"},
+}  # fmt: skip
+
+# What buf reports at WIRE_JSON and we report at another element, with the reason.
+ELSEWHERE = {
+    # buf sees a field of another type; the type has another name and the same fields, which is no change of the field.
+    ("28-message-type-renamed", "FIELD_WIRE_JSON_COMPATIBLE_TYPE"): "message_renamed",
+    # buf sees each field in another oneof; the oneof has another name.
+    ("oneof-joined", "FIELD_SAME_ONEOF"): "oneof_renamed",
+    # buf names the field whose default changes; it changes because the enum's first value does.
+    ("closed-enum", "FIELD_SAME_DEFAULT"): "enum_zero_changed",
+    # buf names the entry of the map; we name the map.
+    ("map-value", "FIELD_WIRE_JSON_COMPATIBLE_TYPE"): "field_type_changed",
+    # buf names the package of the file; we name each element in it.
+    ("27-message-moved-package", "FILE_SAME_PACKAGE"): "message_moved_package",
+}
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """One report of buf."""
+
+    scenario: str
+    rule: str
+    message: str
+
+    def told_by(self, changes: tuple[Change, ...]) -> bool:
+        """Whether one of our changes tells the same: a fitting kind, at an element that buf names."""
+        elsewhere = ELSEWHERE.get((self.scenario, self.rule))
+        for change in changes:
+            if change.kind == elsewhere:
+                return True
+            names = {change.element.short_name, change.element.new_short_name, change.path.rpartition("#")[2]} - {""}
+            numbers = {str(change.element.number), str(change.element.new_number)}
+            quoted = set(self.message.replace("[", '"').replace("]", '"').split('"'))
+            if change.kind in KINDS[self.rule] and (names | numbers) & quoted:
+                return True
+        return False
+
+
+def annotations(scenario: Scenario, folder: Path) -> Iterator[Annotation]:
+    diff = scenario.diff()
+    for name, contracts in (("before", diff.before), ("after", diff.after)):
+        (folder / f"{name}.binpb").write_bytes(file_set(contracts).SerializeToString())
+    config = {"version": "v2", "breaking": {"use": ["WIRE_JSON"]}}
+    result = subprocess.run(
+        [BUF, "breaking", "after.binpb", "--against", "before.binpb", "--error-format", "json",
+         "--config", json.dumps(config)],
+        cwd=folder, capture_output=True, text=True, check=False,
+        env={**os.environ, "XDG_CACHE_HOME": str(folder), "HOME": str(folder)},
+    )  # fmt: skip
+    assert result.returncode in (0, 100), result.stderr
+    for line in result.stdout.splitlines():
+        found = json.loads(line)
+        yield Annotation(scenario.name, found["type"], found["message"])
+
+
+def file_set(contracts: Contracts) -> FileDescriptorSet:
+    """The descriptors of a state, in order of dependency."""
+    files = FileDescriptorSet()
+    for name in contracts.schema.files:
+        file = FileDescriptorProto()
+        contracts.loaded.pool.FindFileByName(name).CopyToProto(file)
+        files.file.append(file)
+    return files
+
+
+@pytest.mark.skipif(not BUF.is_file(), reason="buf is not installed beside Python (buf-bin)")
+def test_all_of_wire_json(tmp_path: Path) -> None:
+    seen: set[str] = set()
+    untold: list[Annotation] = []
+    for scenario in [*given(), *own()]:
+        for annotation in annotations(scenario, tmp_path):
+            seen.add(annotation.rule)
+            if not annotation.told_by(scenario.diff().changes):
+                untold.append(annotation)
+    assert untold == []
+    # Every rule of the category has a scenario in which it reports something.
+    assert seen == set(KINDS)
