@@ -6,7 +6,7 @@ from protocontract.kafka.client import TopicPartition
 from protocontract.kafka.dead_letter import Letter
 from protocontract.kafka.memory import SendFault
 from protocontract.kafka.outbox import Outbox, Sending
-from protocontract.kafka.source import Partition
+from protocontract.kafka.partition import Partition
 from protocontract.kafka.stats import PartitionStats
 from tests.kafka.support import DEAD, TOPIC, good, new_guard, new_log, stopped
 

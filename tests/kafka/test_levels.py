@@ -409,7 +409,7 @@ def test_nothing_is_asked_or_written_where_nothing_halts() -> None:
 
 
 def _partition() -> Any:
-    from protocontract.kafka.source import Partition
+    from protocontract.kafka.partition import Partition
     from protocontract.kafka.stats import PartitionStats
 
     return Partition(P0, PartitionStats())

@@ -60,6 +60,8 @@ def guard_command(argv: list[str]) -> int:
         raise UsageError(str(error)) from None
     if len({options.source, options.sink, dead}) < 3:
         raise UsageError("source, sink and dead letters must be three topics")
+    if options.on_reject != "dead_letter" and options.exactly_once:
+        raise UsageError("--on-reject block_key keeps offsets open, which --exactly-once cannot; choose one")
     if options.transactional_id_prefix is not None and not options.exactly_once:
         raise UsageError("--transactional-id-prefix names transactions; add --exactly-once")
     if options.watch_dead_letters is not None and options.http is None:
@@ -120,6 +122,7 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
             work.start()
             options.running = True
             work.run()
+            waiting = guard.waiting if isinstance(guard, Guard) else None
         finally:
             try:
                 work.close()
@@ -151,6 +154,10 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
         reason = guard.blocked or "no acknowledgement within the grace period"
         print(f"{plural(guard.unacknowledged, 'record')} not acknowledged and not committed: {reason}", file=sys.stderr)
         return BROKEN
+    if waiting is not None:
+        print(f"not done: {waiting}", file=sys.stderr)
+        if not received:
+            return BROKEN
     if options.halted:
         print(f"halted: {options.halted}", file=sys.stderr)
         return BROKEN
@@ -184,6 +191,7 @@ def _at_least_once(
             dead_letter_form=letter_form(options),
             encoding=options.encoding,
             tombstones="deliver",
+            on_reject=options.on_reject,
             too_large=options.too_large,
             give_up_after=options.give_up_after,
             grace=options.grace,

@@ -38,7 +38,9 @@ class Ends:
             if partition is None:
                 others.append((tp, end))
                 continue
-            mark = partition.ledger.watermark
+            ledger, keys = partition.ledger, partition.keys
+            # What waits behind rejected records waits for somebody else.
+            mark = ledger.next if keys and ledger.open == keys.waiting else ledger.watermark
             if mark is None or mark < end:
                 return False
         if not others:

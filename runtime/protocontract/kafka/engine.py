@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
 
@@ -15,6 +16,7 @@ from google.protobuf.message import Message
 
 from protocontract.kafka import clients, tracing
 from protocontract.kafka.consumer_checks import check_config, check_listener
+from protocontract.kafka.controls import Controls
 from protocontract.kafka.dead_letter import (
     Provenance,
     dead_letter,
@@ -29,20 +31,21 @@ from protocontract.kafka.halting import Breach, Breaker, Halting
 from protocontract.kafka.judge import EncodingChoice, Judge
 from protocontract.kafka.letter_form import DeadLetterForm, topic_for
 from protocontract.kafka.outbox import Outbox, Sending, TooLarge
-from protocontract.kafka.ports import Client, Fetched, ProducerFactory, TopicPartition, error_name
+from protocontract.kafka.partition import Partition
+from protocontract.kafka.ports import Client, Fetched, ProducerFactory, error_name
 from protocontract.kafka.record import Record
 from protocontract.kafka.shadow import Shadow
-from protocontract.kafka.skipping import Skip, Skipping
-from protocontract.kafka.source import Partition, Source
+from protocontract.kafka.skipping import Skipping
+from protocontract.kafka.source import Source
 from protocontract.kafka.stats import GuardStats
 from protocontract.violations import Violation, rule_label
 
 if TYPE_CHECKING:
     from protocontract.contract import Contract
-    from protocontract.levels import Verdict
 
 M = TypeVar("M", bound=Message)
 
+OnReject: TypeAlias = Literal["dead_letter", "block_key"]
 Tombstones: TypeAlias = Literal["skip", "deliver", "reject"]
 
 log: Final = logging.getLogger("protocontract.kafka")
@@ -57,7 +60,7 @@ _CLOSING: Final = 2.0
 _TRY: Final = 5.0
 
 
-class Engine(Generic[M]):
+class Engine(Controls, Generic[M]):
     """The parts of a guard, put together. One thread."""
 
     #: Whether waiting for an answer must not hold the thread.
@@ -78,6 +81,7 @@ class Engine(Generic[M]):
         encoding: EncodingChoice = "protobuf",
         tombstones: Tombstones = "skip",
         listener: Any = None,
+        on_reject: OnReject = "dead_letter",
         too_large: TooLarge = "block",
         backoff: tuple[float, float] = (0.1, 10.0),
         max_pending: int = 1_000,
@@ -107,6 +111,8 @@ class Engine(Generic[M]):
         tombstones: what happens to records without a value: "skip" counts them, "deliver" gives records whose message
             is None, "reject" dead-letters them.
         listener: a rebalance listener of your own; it is called after the guard's.
+        on_reject: "block_key": once a record is dead-lettered, later ones of its key in the partition wait until it was
+            replayed to its source and went through, or skipped. Nothing above it is committed meanwhile.
         too_large: a dead letter that its topic refuses for its size is tried for ever ("block"), or cut, with size and
             SHA-256 of the whole in its headers ("truncate").
         backoff: first and longest pause between tries to write a dead letter, in seconds.
@@ -136,6 +142,8 @@ class Engine(Generic[M]):
             raise GuardError(f"tombstones: expected skip, deliver or reject, got {tombstones!r}")
         if too_large not in ("block", "truncate"):
             raise GuardError(f"too_large: expected block or truncate, got {too_large!r}")
+        if on_reject not in ("dead_letter", "block_key"):
+            raise GuardError(f"on_reject: expected dead_letter or block_key, got {on_reject!r}")
         self._tombstones = tombstones
         self._dead_letter_topic = dead_letter_topic
         for each in self._judge.contracts:
@@ -152,7 +160,13 @@ class Engine(Generic[M]):
         self._halting = Halting(
             self._judge.contracts, self._judge.contract_of, clock, breaker=breaker, on_breach=on_breach
         )
-        self._source = Source(self._client, self.stats, listener=listener, parse_halt=self._halting.parse)
+        self._source = Source(
+            self._client,
+            self.stats,
+            listener=listener,
+            parse_halt=self._halting.parse,
+            block_keys=on_reject == "block_key",
+        )
         self._skipping = Skipping()
         self._outbox = Outbox(
             self._producers(dead_letters),
@@ -222,9 +236,9 @@ class Engine(Generic[M]):
         missing = self._client.missing_codecs()
         if missing:
             log.info("compressed batches of these kinds would stop the guard: %s", ", ".join(missing))
+        self._source.start()
         if self._stop_at_end:
             self._ends = Ends(self._consumer, self._client.partition)
-        self._source.start()
         self._halting.start(self._source)
         tracing.begin(self)
         now = time.monotonic()
@@ -270,90 +284,6 @@ class Engine(Generic[M]):
                 return
             if self.unacknowledged:
                 self._outbox_in_need.wait(0.05)
-
-    # -- state
-
-    @property
-    def blocked(self) -> str | None:
-        """Why nothing is delivered at present: a topic cannot be written, or a registry does not answer. Else None."""
-        registry = self._judge.registry
-        return (
-            self._outbox.blocked
-            or (self._sink.blocked if self._sink else None)
-            or (None if registry is None else registry.blocked)
-        )
-
-    @property
-    def halted(self) -> str | None:
-        """Which partitions are halted by a level or a breaker, and why. None while the line runs."""
-        return self._halting.halted
-
-    @property
-    def levels(self) -> Mapping[str, tuple[Verdict, ...]]:
-        """What became of each promised level so far, by the contract's full name. On the guard's thread only."""
-        return self._halting.levels()
-
-    def resume_levels(self, reason: str = "") -> None:
-        """Go on after a halt, with the record before which the line stopped; levels are judged anew.
-
-        May be called from another thread or a signal handler, since a halted loop does not come back. The reason goes
-        into the log.
-        """
-        self._halting.resume(reason)
-
-    def skip(self, skip: Skip, within: float = 30.0) -> str | None:
-        """Pass over the record before which a partition stands, halted or blocked: for ``protocontract guard skip``.
-
-        To be called from another thread: it waits for the guard's, at most ``within`` seconds. Returns why it was not
-        done, or None. The caller has kept what there is to keep of the record.
-        """
-        return self._skipping.ask(skip, within)
-
-    @property
-    def unacknowledged(self) -> int:
-        """Letters that the broker has not acknowledged yet."""
-        return self._outbox.pending + (self._sink.pending if self._sink else 0)
-
-    @property
-    def assignment(self) -> set[TopicPartition]:
-        """The partitions of this member."""
-        return set(self._source.partitions)
-
-    @property
-    def lag(self) -> int | None:
-        """Records of this member's partitions that are not resolved; None before the first fetch."""
-        return self._source.lag()
-
-    def stop(self) -> None:
-        """End the loop after the record in hand. May be called from a signal handler or another thread."""
-        if self._stopped_at is None:
-            self._stopped_at = time.monotonic()
-        self._stopping = True
-
-    @property
-    def grace_left(self) -> float:
-        """Seconds that are left of the grace period while the guard closes; one at least, for an answer to come."""
-        return max(1.0, self._deadline - time.monotonic())
-
-    @property
-    def stopping(self) -> bool:
-        """Whether ``stop`` was called."""
-        return self._stopping
-
-    def pause(self, *partitions: TopicPartition) -> None:
-        """Deliver nothing of these partitions until ``resume``. They stay with this member."""
-        self._source.pause(partitions)
-
-    def resume(self, *partitions: TopicPartition) -> None:
-        """Go on with partitions after ``pause``: with the record after the last one delivered."""
-        self._source.resume(partitions)
-
-    def seek(self, partition: TopicPartition, offset: int) -> None:
-        """Go on at another offset. What was fetched is dropped, and the committed offset may go back.
-
-        Raises GuardError where the partition is not this member's.
-        """
-        self._source.seek(partition, offset)
 
     # -- reading
 
@@ -419,7 +349,9 @@ class Engine(Generic[M]):
         group_metadata, membership = self._consumer.group_metadata, source.membership
         generation, member_id = membership
         group = group_header(self._provenance.group)
-        while buffer:
+        keys = partition.keys
+        released: deque[Fetched] | tuple[()] = () if keys is None else keys.released
+        while buffer or released:
             # Asked for every record: the client's own thread may have learned meanwhile that others have the partition.
             member = group_metadata()
             if member.generation_id != generation or member.member_id != member_id:
@@ -427,18 +359,23 @@ class Engine(Generic[M]):
                 return
             if clock() >= self._due:
                 self._keep_house()
-                if source.membership != membership or self._must_wait() or not buffer or partition.stopped:
+                if source.membership != membership or self._must_wait() or not partition.ready:
                     return
-            if self._stopping or partition.held or not quiet():
+            if self._stopping or partition.held or not quiet() or (keys is not None and keys.full):
                 return
-            raw = buffer.popleft()
-            if not take(raw.offset):
-                continue
-            counts.consumed += 1
+            if released:
+                raw = released.popleft()
+            else:
+                raw = buffer.popleft()
+                if not take(raw.offset):
+                    continue
+                counts.consumed += 1
             partition.epoch = -1 if raw.leader_epoch is None else raw.leader_epoch
             if raw.headers and for_another_group(raw.headers, group):
                 ledger.resolve(raw.offset)
                 counts.skipped += 1
+                continue
+            if keys is not None and keys.hold(raw):
                 continue
             if raw.value is None:
                 record = self._tombstone(partition, raw, contract)
@@ -451,15 +388,11 @@ class Engine(Generic[M]):
                 outcome, own = judge(raw)
             except Later:
                 # The schema registry does not say yet what the record is.
-                ledger.put_back(raw.offset)
-                counts.consumed -= 1
-                buffer.appendleft(raw)
+                partition.put_back(raw)
                 return
             if observe is not None and not observe(raw, outcome, own):
                 # The line stops before this record: it is neither delivered nor dead-lettered, but taken again.
-                ledger.put_back(raw.offset)
-                counts.consumed -= 1
-                buffer.appendleft(raw)
+                partition.put_back(raw)
                 self._halting.save()
                 return
             if compare is not None:
@@ -482,6 +415,8 @@ class Engine(Generic[M]):
             if outcome.violations:
                 stats.warnings.update({rule_label(violation) for violation in outcome.violations})
             yield Record(self, partition, raw, contract, message, changes)
+            if keys is not None:
+                keys.delivered(raw)
             if sink is not None and (sink.full or sink.blocked is not None):
                 return
 
@@ -542,6 +477,8 @@ class Engine(Generic[M]):
             reason=reason,
             now=time.time(),
         )
+        if partition.keys is not None:
+            partition.keys.rejected(raw)
         self._outbox.send(Sending(letter, partition, raw.offset, "dead_lettered"))
 
     def _settle(self) -> None:
@@ -565,8 +502,10 @@ class Engine(Generic[M]):
             self._source.rewind()
 
     def _acknowledged(self, sending: Sending) -> None:
-        partition = sending.partition
-        if partition.alive and partition.ledger.resolve(sending.offset):
+        partition, keys = sending.partition, sending.partition.keys
+        if partition.alive and keys is not None and keys.blocks(sending.offset):
+            partition.stats.dead_lettered += keys.acknowledge(sending.offset)
+        elif partition.alive and partition.ledger.resolve(sending.offset):
             counts = partition.stats
             setattr(counts, sending.outcome, getattr(counts, sending.outcome) + 1)
 

@@ -86,6 +86,12 @@ def guard_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--sink-encoding", choices=("protobuf", "json", "confluent"), help="default as the source")
     parser.add_argument(
+        "--on-reject",
+        choices=("dead_letter", "block_key"),
+        default="dead_letter",
+        help="block_key: later records of a rejected one's key wait until it is replayed to the source, or skipped",
+    )
+    parser.add_argument(
         "--too-large",
         choices=("block", "truncate"),
         default="block",

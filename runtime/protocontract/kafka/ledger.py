@@ -36,6 +36,11 @@ class PartitionLedger:
         """How many records are taken and not resolved."""
         return len(self._open) - len(self._resolved)
 
+    @property
+    def span(self) -> int:
+        """How many offsets the books hold: from the first open one to the last one taken."""
+        return len(self._open)
+
     def begin(self, offset: int) -> None:
         """Set where the books begin; later calls change nothing."""
         if self.next is None:

@@ -18,6 +18,7 @@ from typing import Final, Literal
 
 from protocontract.kafka import clients
 from protocontract.kafka.dead_letter import Letter, truncated
+from protocontract.kafka.partition import Partition
 from protocontract.kafka.ports import (
     KafkaTimeoutError,
     Producer,
@@ -26,7 +27,6 @@ from protocontract.kafka.ports import (
     error_kind,
     error_name,
 )
-from protocontract.kafka.source import Partition
 
 log: Final = logging.getLogger("protocontract.kafka")
 

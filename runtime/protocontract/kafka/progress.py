@@ -6,6 +6,7 @@ import os
 import time
 from typing import Protocol, TextIO
 
+from protocontract.kafka.guard import Guard
 from protocontract.kafka.stats import GuardStats
 from protocontract.terminal import plural
 
@@ -77,6 +78,9 @@ class Progress:
             parts.append(f"waiting: {self._guard.blocked}")
         if self._guard.halted:
             parts.append(f"halted: {self._guard.halted}")
+        waiting = self._guard.waiting if isinstance(self._guard, Guard) else None
+        if waiting is not None and waiting != self._guard.blocked:
+            parts.append(waiting)
         return "   ".join(part for part in parts if part)
 
     def _write(self, line: str, *, end: bool) -> None:

@@ -13,7 +13,7 @@ from protocontract.violations import Change
 if TYPE_CHECKING:
     from protocontract.contract import Contract
     from protocontract.kafka.engine import Engine
-    from protocontract.kafka.source import Partition
+    from protocontract.kafka.partition import Partition
 
 M = TypeVar("M", bound=Message)
 

@@ -14,9 +14,10 @@ from queue import SimpleQueue
 from typing import Final
 
 from protocontract.kafka.outbox import Outbox
+from protocontract.kafka.partition import Partition
 from protocontract.kafka.ports import TopicPartition
 from protocontract.kafka.record import RecordId
-from protocontract.kafka.source import Partition, Source
+from protocontract.kafka.source import Source
 
 log: Final = logging.getLogger("protocontract.kafka")
 
@@ -68,7 +69,8 @@ class Skipping:
         where = f"{record.topic}:{record.partition}"
         if partition is None:
             return f"{where} is not with this member; ask the one that has it"
-        if not partition.halt and blocked is None:
+        keys = partition.keys
+        if not partition.halt and blocked is None and not (keys is not None and keys.blocks(record.offset)):
             return f"{where} is neither halted nor blocked"
         mark = partition.ledger.watermark
         if mark is None:
@@ -89,7 +91,10 @@ class Skipping:
         return None
 
     def _pass(self, partition: Partition, offset: int, source: Source, outboxes: Sequence[Outbox]) -> None:
-        ledger, counts = partition.ledger, partition.stats
+        ledger, counts, keys = partition.ledger, partition.stats, partition.keys
+        if keys is not None and keys.blocks(offset) and keys.free(offset):
+            # Its letter is written and counted; those that waited behind it go on.
+            return
         counts.skipped += 1
         if ledger.open and ledger.watermark == offset:
             # Taken, and its letter waits: it is not sent any more.

@@ -16,17 +16,15 @@ from __future__ import annotations
 
 import logging
 import time
-from collections import deque
 from collections.abc import Callable, Collection, Iterable
 from queue import SimpleQueue
 from typing import Any, Final
 
 from protocontract.kafka.errors import GuardError, SourceError
-from protocontract.kafka.ledger import PartitionLedger
+from protocontract.kafka.partition import Partition
 from protocontract.kafka.ports import (
     UNBOUNDED,
     Client,
-    Fetched,
     RebalanceListener,
     TopicPartition,
     error_kind,
@@ -43,62 +41,6 @@ KEEP_ALIVE_MS: Final = 100
 KEEP_ALIVE_SECONDS: Final = 10.0
 
 
-class Partition:
-    """One partition while this member has it: its books, what was fetched and not yet taken, its counts."""
-
-    __slots__ = (
-        "alive",
-        "buffer",
-        "epoch",
-        "generation",
-        "halt",
-        "halt_sent",
-        "held",
-        "ledger",
-        "owned",
-        "sent",
-        "stats",
-        "tp",
-    )
-
-    def __init__(self, tp: TopicPartition, stats: PartitionStats) -> None:
-        self.tp = tp
-        self.stats = stats
-        self.ledger = PartitionLedger()
-        self.buffer: deque[Fetched] = deque()
-        #: Whether this member has the partition now.
-        self.owned = True
-        #: Whether acknowledgements that arrive still count here. False once somebody else may have the partition.
-        self.alive = True
-        #: Whether the user paused it.
-        self.held = False
-        #: Why the line is stopped, as it is written beside the committed offset; "": it runs. None: a new partition,
-        #: for which nobody has read yet what its last owner wrote.
-        self.halt: str | None = ""
-        #: The ``halt`` of the last commit that was sent. None: it must be sent (again).
-        self.halt_sent: str | None = ""
-        #: The generation in which it was revoked.
-        self.generation = -1
-        #: The offset of the last commit that was sent, acknowledged or not.
-        self.sent = -1
-        #: Leader epoch of the last record taken.
-        self.epoch = -1
-
-    @property
-    def stopped(self) -> bool:
-        """Whether nothing may be fetched or delivered: the user paused it, or the line is stopped."""
-        return self.held or self.halt != ""
-
-    def abandon(self) -> None:
-        """It belongs to somebody else now: forget what was fetched, and whatever is still on its way."""
-        if self.alive:
-            self.alive = False
-            self.stats.consumed -= self.ledger.open
-            self.stats.abandoned += self.ledger.open
-        self.owned = False
-        self.buffer.clear()
-
-
 class Source:
     """The consumer that a guard wraps."""
 
@@ -110,10 +52,13 @@ class Source:
         listener: Any = None,
         clock: Callable[[], float] = time.monotonic,
         parse_halt: Callable[[str], str] | None = None,
+        block_keys: bool = False,
     ) -> None:
         """``parse_halt``: takes the metadata of a committed offset and returns why the partition is halted ("": it is
         not). Given where the line can be stopped; every new partition's metadata is read then.
+        ``block_keys``: later records of a key wait behind a rejected one.
         """
+        self._block_keys = block_keys
         self._parse_halt = parse_halt
         consumer = self.consumer = kafka.consumer
         self._offset = kafka.offset
@@ -175,7 +120,7 @@ class Source:
     def ready(self) -> Partition | None:
         """A partition with records to take, or None."""
         for partition in self.partitions.values():
-            if partition.buffer and not partition.stopped:
+            if partition.ready:
                 return partition
         return None
 
@@ -329,10 +274,13 @@ class Source:
     def _add(self, tp: TopicPartition) -> Partition:
         partition = self.partitions.get(tp)
         if partition is None:
-            partition = self.partitions[tp] = Partition(tp, self.stats.of(tp))
+            partition = self.partitions[tp] = self._new(tp, self.stats.of(tp))
             if self._parse_halt is not None:
                 partition.halt = partition.halt_sent = None
         return partition
+
+    def _new(self, tp: TopicPartition, stats: PartitionStats) -> Partition:
+        return Partition(tp, stats, block_keys=self._block_keys)
 
     def revoked(self, tps: Collection[TopicPartition]) -> None:
         """A rebalance begins. No blocking call is allowed here; what is resolved was committed before the poll."""
@@ -468,7 +416,7 @@ class Source:
                 continue
             committed = partition.ledger.committed
             partition.abandon()
-            fresh = self.partitions[tp] = Partition(tp, partition.stats)
+            fresh = self.partitions[tp] = self._new(tp, partition.stats)
             fresh.held, fresh.halt, fresh.halt_sent = partition.held, partition.halt, partition.halt_sent
             fresh.ledger.begin(mark)
             fresh.ledger.committed = committed
