@@ -81,7 +81,7 @@ VAGUE: Final = "几幾数數半"
 # Words that may follow a numeral that is an amount nevertheless.
 _AFTER_NUMERALS: Final = "多余餘来來左上以"
 # Words that make a numeral of its own of the one before them: it counts something, or begins a range.
-_COUNTS: Final = "到至个個件只隻台张張次份位人天年月日本瓶盒包袋箱斤克吨噸米"
+_COUNTS: Final = "到至个個件只隻台张張份位人天年月日瓶盒包袋箱斤克吨噸米"
 # Letters that are not Chinese.
 _LETTERS: Final = re.compile(r"[^\W\d_\u2e80-\U0003ffff]+")
 # Exponents are bounded so that a short text cannot ask for a number of a million digits.
