@@ -68,7 +68,7 @@ class ExactlyOnceMachine(RuleBasedStateMachine):
     def begin(self) -> None:
         self.log = new_log(PARTITIONS)
         self.log.create_topic(SINK, 2)
-        self.members: list[Member] = [Member(self)]
+        self.members: list[Member] = [Member(self), Member(self)]
         self.bad: set[bytes] = set()
         #: Where the line of a partition stood when its halt was seen first, and the halt.
         self.stood: dict[int, tuple[int | None, str]] = {}
