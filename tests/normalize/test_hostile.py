@@ -33,6 +33,7 @@ PARSE: dict[str, Callable[[Any], object]] = {
     "int64-cell": partial(scalar.normalize, type="int64", form="text", fold_width=True),
     "double": partial(scalar.normalize, type="double", exact=True),
     "float-cell": partial(scalar.normalize, type="float", form="text"),
+    "cell": lambda value: scalar.cell(type="float", fold_width=True)(value),
     "bytes": partial(scalar.normalize, type="bytes", form="text"),
     "enum": partial(scalar.normalize, type="enum", enum={"A": 0}),
     "bool": partial(scalar.normalize, type="bool", form="text", bool_words={"yes": True}),
