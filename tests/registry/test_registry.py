@@ -230,8 +230,11 @@ def test_a_registry_that_hangs_or_is_gone(server: Server) -> None:
         registry.schema(1)
     assert "does not answer (ReadTimeout)" in str(registry.blocked)
     server.resume()
-    with pytest.raises(Later):  # it is there again, and does not have the schema
-        registry.schema(1)
+    for _ in range(100):  # it is there again, however slow this machine is, and does not have the schema
+        with pytest.raises(Later):
+            registry.schema(1)
+        if registry.blocked is None:
+            break
     assert registry.blocked is None
     server.stop()
     with pytest.raises(Later):
