@@ -112,7 +112,7 @@ def guard_parser() -> argparse.ArgumentParser:
         "--give-up-after",
         type=_seconds,
         metavar="SECONDS",
-        help="end when a topic could not be written for so long; default never",
+        help="end when a topic could not be written, or a registry not be asked, for so long; default never",
     )
     parser.add_argument(
         "--grace",
