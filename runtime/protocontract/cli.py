@@ -176,4 +176,7 @@ def _fail(message: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    # By its own name: what the commands raise is that module's UsageError, not this one's.
+    from protocontract.cli import main as main_by_name
+
+    sys.exit(main_by_name())

@@ -134,6 +134,13 @@ def test_other_commands_leave_signals_alone(monkeypatch: pytest.MonkeyPatch) -> 
     assert seen == [before]
 
 
+def test_a_usage_error_is_one_line_whatever_starts_the_command() -> None:
+    command = [sys.executable, "-m", "protocontract.cli", "guard", "statsu"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert done.stderr.startswith("error: guard has no command `statsu`; expected status, resume, skip")
+
+
 def test_a_missing_module_names_its_extra() -> None:
     error = missing_extra("protocontract.kafka", ModuleNotFoundError("no", name="kafka.errors"))
     assert str(error) == 'protocontract.kafka needs kafka-python: pip install "protocontract[kafka]"'

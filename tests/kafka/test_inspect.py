@@ -29,8 +29,9 @@ Run = Callable[..., int]
 
 
 @pytest.fixture
-def run(monkeypatch: pytest.MonkeyPatch) -> Run:
+def run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Run:
     """The command over an in-memory log."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
 
     def command(log: MemoryLog, *arguments: str) -> int:
         def there(_: argparse.Namespace) -> Any:
@@ -225,7 +226,7 @@ def test_the_last_ones_by_time(run: Run, capsys: Any) -> None:
     consumer = log.consumer(group_id=None)
 
     def offsets(count: int | None, **conditions: Any) -> list[int]:
-        return [letter.origin.offset for letter in last_letters(consumer, DEAD, count, Selection(**conditions))]
+        return [letter.origin.offset for letter in last_letters(consumer, DEAD, count, Selection(**conditions).matches)]
 
     assert sorted(offsets(None)) == list(range(300))
     assert len(offsets(20)) == 20
@@ -264,6 +265,25 @@ def test_what_cannot_be_read_is_told(run: Run, capsys: Any) -> None:
     consumer.poll = lambda *_args, **_more: {}  # type: ignore[method-assign]
     with pytest.raises(SourceError, match=r"nothing came from payments.dead:0 for 0 s"):
         list(read(consumer, DEAD, extent(consumer, DEAD).starts, ends, patience=0.0))
+
+
+def test_what_was_sent_again_is_marked_and_can_be_left_out(run: Run, capsys: Any, tmp_path: Path) -> None:
+    log = new_log()
+    log.create_topic("payments.retry")
+    for value in (GARBAGE, BAD, GARBAGE):
+        log.append(TOPIC, value)
+    drain(new_guard(log))
+    log.append(DEAD, b"who knows")
+    replay(log, tmp_path, selection=Selection(rules=("wire.malformed",)))
+    state = ("--state", str(tmp_path), "--proto-path", str(Path(__file__).parent))
+    assert run(log, "--format", "json", *state) == 0
+    letters = json.loads(capsys.readouterr().out)["letters"]
+    assert [letter["sent_again"] for letter in letters] == [True, False, True, False]
+    assert run(log, "--unresolved", *state) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("payments.dead · 2 letters\n  0:1  ")
+    assert run(log, *state) == 0
+    assert capsys.readouterr().out.count("no contract, sent again") == 2
 
 
 def test_reports_of_nothing() -> None:

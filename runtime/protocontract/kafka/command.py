@@ -40,6 +40,8 @@ def guard_command(argv: list[str]) -> int:
 
         below = {"status": status_command, "resume": resume_command, "skip": skip_command}
         return below[argv[0]](argv[1:])
+    if argv and not argv[0].startswith("-"):
+        raise UsageError(f"guard has no command `{argv[0]}`; expected status, resume, skip, or options of its own")
     options = guard_parser().parse_args(argv)
     servers = options.bootstrap_servers or os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
     config = client_config(options.client_config)

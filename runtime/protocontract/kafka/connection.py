@@ -175,6 +175,16 @@ def add_selection(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_state(parser: argparse.ArgumentParser) -> None:
+    """Where the logs of replays and edits lie."""
+    parser.add_argument(
+        "--state",
+        type=Path,
+        metavar="DIR",
+        help="where the logs of replays and edits lie; default $XDG_STATE_HOME/protocontract/replay",
+    )
+
+
 def selection(options: argparse.Namespace) -> Selection:
     """Which letters the options mean."""
     return Selection(

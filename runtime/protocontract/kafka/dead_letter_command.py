@@ -7,16 +7,26 @@ import json
 import math
 import sys
 import time
+from collections.abc import Collection
 from typing import Any, Final, NamedTuple
 
 from protocontract.cli import COULD_NOT_CHECK, KEPT
-from protocontract.kafka.connection import Cluster, add_connection, add_selection, check_topic, cluster, selection
+from protocontract.kafka.connection import (
+    Cluster,
+    add_connection,
+    add_selection,
+    add_state,
+    check_topic,
+    cluster,
+    selection,
+)
 from protocontract.kafka.dead_letter import REASON
 from protocontract.kafka.edit_command import add_edit
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.judge import ENCODINGS
-from protocontract.kafka.letters import DeadLetter, last_letters, moment, rule_counts
+from protocontract.kafka.letters import DeadLetter, Failure, last_letters, moment, rule_counts
 from protocontract.kafka.oldest import oldest_unresolved, replay_group
+from protocontract.kafka.replay_log import ReplayLog, default_state
 from protocontract.kafka.review import Judgement, Reviewer, Shown
 from protocontract.terminal import Paint, pad, plural, width
 from protocontract.verify.report import shown
@@ -28,8 +38,9 @@ Letters hold no values in their headers. Values are found by judging the record 
 is installed (or compiled: --proto-path, --descriptors); never those of sensitive fields. Without the contract, none.
 """
 _EPILOG: Final = """\
-`accepted` says that the contract as it is now would take the record: replay it. The oldest unresolved letter is the
-first one that no replay or edit has settled, by the offsets of the group protocontract.replay.TOPIC.
+`accepted` says that the contract as it is now would take the record: replay it; `sent again`, that a log in --state
+has a replay or an edit of it. The oldest unresolved letter is the first one that the offsets of the group
+protocontract.replay.TOPIC do not count as settled.
 exit codes: 0 shown; 2 could not read the topic
 
 example: protocontract dead-letter inspect payments.dead --last 20
@@ -48,11 +59,16 @@ def _inspect(options: argparse.Namespace) -> int:
     chosen = selection(options)
     reviewer = Reviewer(proto_path=options.proto_path, descriptors=options.descriptors, encoding=options.encoding)
     there = cluster(options)
+    done = ReplayLog(options.state or default_state(), options.topic).done()
+
+    def matches(letter: DeadLetter) -> bool:
+        return chosen.matches(letter) and not (options.unresolved and letter.failure in done)
+
     try:
         with there.reader(replay_group(options.topic)) as consumer:
-            letters = last_letters(consumer, options.topic, None if options.all else options.last, chosen)
+            letters = last_letters(consumer, options.topic, None if options.all else options.last, matches)
             waiting = _waiting(there, consumer, options.topic)
-        judged = [(letter, reviewer(letter)) for letter in letters]
+        judged = [(letter, _known(letter, reviewer(letter), done)) for letter in letters]
     except GuardError as error:
         print(f"error: {error}", file=sys.stderr)
         return COULD_NOT_CHECK
@@ -63,6 +79,10 @@ def _inspect(options: argparse.Namespace) -> int:
     else:
         sys.stdout.write(text_report(options.topic, judged, Paint.on(sys.stdout), waiting))
     return KEPT
+
+
+def _known(letter: DeadLetter, judgement: Judgement, done: Collection[Failure]) -> Judgement:
+    return judgement._replace(sent_again=not letter.foreign and letter.failure in done)
 
 
 class Waiting(NamedTuple):
@@ -148,6 +168,7 @@ def json_report(topic: str, judged: list[tuple[DeadLetter, Judgement]], waiting:
             {
                 **letter.as_dict(),
                 "now": judgement.state,
+                "sent_again": judgement.sent_again,
                 "findings": [
                     {
                         "rule_id": finding.rule_id,
@@ -185,7 +206,7 @@ def _head(letter: DeadLetter, judgement: Judgement) -> tuple[str, ...]:
                 contract,
                 letter.group,
                 f"attempt {letter.attempt}{replays}",
-                judgement.state,
+                judgement.state + (", sent again" if judgement.sent_again else ""),
             )
         ),
     )
@@ -233,7 +254,9 @@ def _parser() -> argparse.ArgumentParser:
     how_many = inspect.add_mutually_exclusive_group()
     how_many.add_argument("--last", type=_number, default=20, metavar="N", help="how many letters; default 20")
     how_many.add_argument("--all", action="store_true", help="all letters")
+    inspect.add_argument("--unresolved", action="store_true", help="only letters that were not sent again from here")
     add_selection(inspect)
+    add_state(inspect)
     where = inspect.add_mutually_exclusive_group()
     where.add_argument("--proto-path", metavar="DIR", help="compile contracts from the .proto files below DIR")
     where.add_argument("--descriptors", metavar="FILE", help="compile contracts from a FileDescriptorSet")

@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.kafka import editing
-from protocontract.kafka.connection import add_connection, check_topic, cluster
+from protocontract.kafka.connection import add_connection, add_state, check_topic, cluster
 from protocontract.kafka.edit import Change, change, find, key_at_source, send, settle
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.judge import ENCODINGS, Judge
@@ -92,7 +92,7 @@ def add_edit(commands: Any) -> None:
     parser.add_argument("--by", metavar="NAME", help="who changes it; default your login")
     parser.add_argument("--dry-run", action="store_true", help="show and judge the change; nothing is sent or noted")
     parser.add_argument("--again", action="store_true", help="also if it was replayed or edited before")
-    parser.add_argument("--state", type=Path, metavar="DIR", help="where the logs lie; as for replay")
+    add_state(parser)
     contract = parser.add_mutually_exclusive_group()
     contract.add_argument("--proto-path", metavar="DIR", help="compile the contract from the .proto files below DIR")
     contract.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")

@@ -362,10 +362,12 @@ def read(
         raise SourceError(f"topic {topic} cannot be read ({type(error).__name__})") from None
 
 
-def last_letters(consumer: Any, topic: str, count: int | None, selection: Selection) -> list[DeadLetter]:
-    """The last letters that fit, oldest first, by the time at which they were written. ``count`` None: all of them.
+def last_letters(
+    consumer: Any, topic: str, count: int | None, matches: Callable[[DeadLetter], bool]
+) -> list[DeadLetter]:
+    """The last letters that fit (``Selection.matches``, say), oldest first, by the time at which they were written.
 
-    Raises SourceError where the topic cannot be read.
+    ``count`` None: all of them. Raises SourceError where the topic cannot be read.
     """
     whole = extent(consumer, topic)
     window = max(count or 0, 100)
@@ -376,7 +378,7 @@ def last_letters(consumer: Any, topic: str, count: int | None, selection: Select
         }
         found: dict[int, list[DeadLetter]] = {number: [] for number in whole.ends}
         for letter in read(consumer, topic, starts, whole.ends):
-            if selection.matches(letter):
+            if matches(letter):
                 kept = found[letter.raw.partition]
                 kept.append(letter)
                 if count is not None and len(kept) > count:

@@ -8,11 +8,18 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, Final
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
-from protocontract.kafka.connection import Cluster, add_connection, add_selection, check_topic, cluster, selection
+from protocontract.kafka.connection import (
+    Cluster,
+    add_connection,
+    add_selection,
+    add_state,
+    check_topic,
+    cluster,
+    selection,
+)
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.letters import Selection, extent
 from protocontract.kafka.oldest import replay_group
@@ -211,12 +218,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--rate", type=_above_zero, metavar="N", help="records per second at most; default no limit")
     parser.add_argument("--plan", metavar="ID", help="resume this plan, or begin one by this name")
     parser.add_argument("--again", action="store_true", help="replay also what another plan has replayed")
-    parser.add_argument(
-        "--state",
-        type=Path,
-        metavar="DIR",
-        help="where the logs of plans lie; default $XDG_STATE_HOME/protocontract/replay",
-    )
+    add_state(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how the report is written")
     add_connection(parser)
     return parser

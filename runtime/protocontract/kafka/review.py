@@ -29,6 +29,8 @@ class Judgement(NamedTuple):
 
     state: str
     findings: list[Shown]
+    #: Whether a log of replays and edits knows that the record was sent again after this failure.
+    sent_again: bool = False
 
 
 class Reviewer:
