@@ -336,6 +336,13 @@ def test_the_consumer_is_checked(config: dict[str, Any], said: str) -> None:
         world.guard(world.consumer(**config))
 
 
+@pytest.mark.parametrize("module", ["aiokafka.consumer.consumer", "cimpl"])
+def test_other_clients_are_refused_with_the_reason(module: str) -> None:
+    other: Any = type("Consumer", (), {"__module__": module, "config": {}})()
+    with pytest.raises(GuardError, match=r"cannot be used here: offsets are committed for a member and its generation"):
+        World().guard(other)
+
+
 @pytest.mark.parametrize("topic", [SINK, DEAD])
 def test_a_topic_is_missing(topic: str) -> None:
     world = World()

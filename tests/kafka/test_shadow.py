@@ -349,7 +349,7 @@ def test_options_that_cannot_work(arguments: tuple[str, ...], said: str, capsys:
 @pytest.mark.kafka
 @pytest.mark.parametrize("more", [(), ("--exactly-once",)])
 def test_a_candidate_beside_a_process(broker: Broker, more: tuple[str, ...]) -> None:
-    source, sink, dead = broker.topic("raw"), broker.topic("clean"), broker.topic("dead", **KEEPS_ALL)
+    source, sink, dead = broker.topic("raw"), broker.topic("clean"), broker.topic("dead", 1, **KEEPS_ALL)
     raws = [order(), order(id="x"), order(note="a  b"), order(note="twelve chars"), b"\x0a\xff"] * 20
     producer = broker.producer()
     for raw in raws:
@@ -382,6 +382,10 @@ def test_a_candidate_beside_a_process(broker: Broker, more: tuple[str, ...]) -> 
         assert 'data_contract_shadow_records_total{result="agreed"} 40.0' in text
         assert 'data_contract_shadow_differences_total{kind="newly_rejected",rule_id="string.min_len"} 20.0' in text
         process.send_signal(signal.SIGUSR1)
+        assert process.stderr is not None
+        while not (line := process.stderr.readline()).startswith("shadow · "):
+            # The progress line comes now and then; the process is there, so something comes.
+            assert line
         process.terminate()
         out, err = process.communicate(timeout=30)
     finally:

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from protocontract.kafka import client, tracing
 from protocontract.kafka.client import Consumer, Fetched, TopicPartition
+from protocontract.kafka.clients import only_kafka_python
 from protocontract.kafka.committed_source import CommittedSource
 from protocontract.kafka.consumer_checks import check_config
 from protocontract.kafka.dead_letter import (
@@ -60,6 +61,12 @@ log: Final = logging.getLogger("protocontract.kafka")
 MAX_RECORDS: Final = 10_000
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_SECONDS: Final = 1.0
+#: A broker that is given a group's name only cannot tell a member that has lost its partitions, and takes its offsets.
+#: confluent-kafka could say more; but the transactions here are kafka-python's.
+_WHY_KAFKA_PYTHON: Final = (
+    "offsets are committed for a member and its generation (aiokafka takes only a group id), with kafka-python's "
+    "transactions"
+)
 #: Failures in a row after which missing rights are an error: waiting does not grant them.
 FORBIDDEN_ATTEMPTS: Final = 5
 
@@ -116,6 +123,7 @@ class ExactlyOnce:
 
         Raises GuardError naming what to change.
         """
+        only_kafka_python(consumer, _WHY_KAFKA_PYTHON)
         self._consumer = cast(Consumer, consumer)
         config = self._consumer.config
         self._check_consumer(config)
