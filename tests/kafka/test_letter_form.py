@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 from protocontract.kafka import DeadLetterForm, GuardError
 from protocontract.kafka.guard_options import guard_parser, letter_form
 from protocontract.kafka.letter_form import topic_for
-from protocontract.kafka.letters import DeadLetter
+from protocontract.kafka.letters import DeadLetter, key_at_source
 from protocontract.kafka.memory import MemoryLog
 from tests.kafka.conftest import Broker
 from tests.kafka.support import (
@@ -97,6 +98,24 @@ def test_what_has_not_its_own_key_is_not_replayed(tmp_path: Path) -> None:
         report = replay(log, tmp_path / form.key)
         assert (report.replayed, dict(report.parked)) == (0, {"key": 1})
         assert log.records("payments.retry") == []
+
+
+def test_keys_come_from_the_source_while_it_has_the_record(tmp_path: Path) -> None:
+    for form in (DeadLetterForm("hash"), DeadLetterForm("drop")):
+        log = letters(form)
+        reader = log.consumer(group_id=None)
+        key_of = partial(key_at_source, reader)
+        state = tmp_path / form.key
+        assert replay(log, state, dry_run=True, key_of=key_of).replayed == 1
+        assert replay(log, state, key_of=key_of).replayed == 1
+        assert log.records("payments.retry")[0].key == b"4711"
+        # Another record lies there, or none.
+        for value in (GARBAGE, None):
+            log.delete_topic(TOPIC)
+            log.create_topic(TOPIC)
+            if value is not None:
+                log.append(TOPIC, value, key=b"other", timestamp_ms=1)
+            assert dict(replay(log, tmp_path / f"{form.key}-{value is None}", key_of=key_of).parked) == {"key": 1}
 
 
 def test_connect_headers_say_all_and_no_value() -> None:

@@ -16,10 +16,10 @@ from typing import Any, Final, NamedTuple
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.kafka import editing
 from protocontract.kafka.connection import add_connection, add_state, check_topic, cluster
-from protocontract.kafka.edit import Change, change, find, key_at_source, send, settle
+from protocontract.kafka.edit import Change, change, find, send, settle
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.judge import ENCODINGS, Judge
-from protocontract.kafka.letters import DeadLetter, Restored
+from protocontract.kafka.letters import DeadLetter, Restored, key_at_source
 from protocontract.kafka.oldest import replay_group
 from protocontract.kafka.replay_log import ReplayLog, default_state, new_plan_id
 from protocontract.kafka.review import Reviewer

@@ -362,6 +362,23 @@ def read(
         raise SourceError(f"topic {topic} cannot be read ({type(error).__name__})") from None
 
 
+def key_at_source(consumer: Any, letter: DeadLetter) -> tuple[bytes | None] | None:
+    """The key of the letter's record as its source still has it, in a tuple; None where the source has not."""
+    origin = letter.origin
+    try:
+        whole = extent(consumer, origin.topic)
+        if not whole.starts.get(origin.partition, origin.offset + 1) <= origin.offset < whole.ends[origin.partition]:
+            return None
+        places = {origin.partition: origin.offset}, {origin.partition: origin.offset + 1}
+        found = next(read(consumer, origin.topic, *places), None)
+    except SourceError:
+        return None
+    # A topic may have been made anew: another record lies there then.
+    if found is None or found.raw.timestamp != letter.restored().timestamp:
+        return None
+    return (found.raw.key,)
+
+
 def last_letters(
     consumer: Any, topic: str, count: int | None, matches: Callable[[DeadLetter], bool]
 ) -> list[DeadLetter]:

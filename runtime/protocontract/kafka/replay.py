@@ -56,7 +56,7 @@ BATCH: Final = 200
 PARKED: Final = {
     "max_replays": "replayed as often as allowed",
     "truncated": "the value was too large for its dead letter and is cut off",
-    "key": "the key is hashed or left out; dead-letter edit takes another",
+    "key": "the key is hashed or left out; see --keys-from-source",
     "skipped": "an operator let the guard skip what could not be read: nothing of it is in the letter",
     "null": "neither key nor value, which the client cannot send",
     "foreign": "not written by a guard",
@@ -131,10 +131,12 @@ class Replay:
         stopping: Callable[[], bool] = lambda: False,
         acknowledge_within: float = 45.0,
         pauses: tuple[float, ...] = PAUSES,
+        key_of: Callable[[DeadLetter], tuple[bytes | None] | None] = lambda _: None,
     ) -> None:
         """``consumer`` reads the dead-letter topic and commits to its group; ``rate`` is in records per second.
 
-        ``again`` replays what another plan has replayed before.
+        ``again`` replays what another plan has replayed before. ``key_of`` finds the key of a record whose letter has
+        not got it, in a tuple; None where it cannot be had.
         """
         self._consumer = consumer
         self._courier = Courier(producers, stopping=stopping, acknowledge_within=acknowledge_within, pauses=pauses)
@@ -143,6 +145,9 @@ class Replay:
         self._done = history.done(only=plan.id if again else None)
         self._rate = rate
         self._stopping = stopping
+        self._key_of = key_of
+        #: Keys that letters have not got, by position.
+        self._keys: dict[str, bytes | None] = {}
         self._newest: dict[tuple[str, str, str], tuple[int, int, int, int]] = {}
         #: The first letter of each partition that is not resolved: what may be committed.
         self._unresolved: dict[int, int] = {}
@@ -242,8 +247,11 @@ class Replay:
         if letter.truncated:
             return "truncated"
         if letter.key_form:
-            return "key"
-        if letter.null or (letter.raw.key is None and letter.raw.value is None):
+            key = self._key_of(letter)
+            if key is None:
+                return "key"
+            self._keys[letter.position] = key[0]
+        if letter.null or (letter.raw.key is None and letter.raw.value is None and not letter.key_form):
             return "null"
         return "max_replays" if letter.replays >= self._plan.max_replays else None
 
@@ -253,7 +261,8 @@ class Replay:
         plan, raw = self._plan, letter.raw
         topic, partition, group = destination(letter, plan.target, plan.target_group, self._courier.partitions)
         headers = replayed_headers(letter, plan.id, group)
-        return _Send(letter, Parcel(topic, raw.key, raw.value, headers, partition))
+        key = self._keys.pop(letter.position) if letter.key_form else raw.key
+        return _Send(letter, Parcel(topic, key, raw.value, headers, partition))
 
     def _deliver(self, batch: list[_Send]) -> None:
         """Send, and note what is acknowledged."""

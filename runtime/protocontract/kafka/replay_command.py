@@ -7,7 +7,7 @@ import json
 import signal
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
@@ -21,7 +21,7 @@ from protocontract.kafka.connection import (
     selection,
 )
 from protocontract.kafka.errors import GuardError
-from protocontract.kafka.letters import Selection, extent
+from protocontract.kafka.letters import Selection, extent, key_at_source
 from protocontract.kafka.oldest import replay_group
 from protocontract.kafka.replay import PARKED, Replay, Report
 from protocontract.kafka.replay_log import Plan, ReplayLog, default_state, new_plan_id
@@ -76,7 +76,11 @@ def replay_command(argv: list[str]) -> int:
 
 
 def _run(options: argparse.Namespace, there: Cluster, history: ReplayLog, known: Plan | None) -> int:
-    with there.reader(replay_group(options.topic)) as consumer, _signals() as received:
+    with ExitStack() as stack:
+        consumer = stack.enter_context(there.reader(replay_group(options.topic)))
+        # Keys are looked up while the letters are read: that takes a consumer of its own.
+        keys = stack.enter_context(there.reader()) if options.keys_from_source else None
+        received = stack.enter_context(_signals())
         plan = _plan(options, consumer, known)
         if not options.dry_run:
             verb = "resuming" if known is not None else "beginning"
@@ -90,6 +94,7 @@ def _run(options: argparse.Namespace, there: Cluster, history: ReplayLog, known:
             again=options.again,
             rate=options.rate,
             stopping=lambda: bool(received),
+            key_of=lambda letter: None if keys is None else key_at_source(keys, letter),
         )
         report = replay.run()
     if options.format == "json":
@@ -210,6 +215,11 @@ def _parser() -> argparse.ArgumentParser:
         "--target-group",
         metavar="NAME",
         help="the consumer group that the records are for; with --to-source it is the one in which each failed first",
+    )
+    parser.add_argument(
+        "--keys-from-source",
+        action="store_true",
+        help="look up the keys that letters have not got (--dead-letter-key) where the records came from",
     )
     parser.add_argument("--dry-run", action="store_true", help="count only; nothing is sent or noted")
     parser.add_argument(
