@@ -67,7 +67,7 @@ How: TypeAlias = Literal[
     "match_closed",  # a dispatch with a default
     "import",  # of the module or the name
     "subclass",  # of a servicer, or a class that implements one
-    "call",  # an RPC through a stub
+    "call",  # an RPC through a stub; on a message: its full name is asked of its descriptor
     "json_name",  # a key of JSON or of MessageToDict's result
     "reflection",  # getattr, DESCRIPTOR, fields_by_name, ** with names that are known or not (`certain`)
     "type_only",  # an annotation, or an import for the type checker alone

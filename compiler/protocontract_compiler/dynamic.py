@@ -27,7 +27,7 @@ from protocontract_compiler import ir, pipeline, protoc
 from protocontract_compiler.descriptors import Loaded, load
 from protocontract_compiler.descriptors.validate_proto import VALIDATE_PROTO, VOCABULARY_PROTO
 from protocontract_compiler.diagnostics import Diagnostics, Stopped
-from protocontract_compiler.emit.names import contract_file_of, module_of
+from protocontract_compiler.generated_names import contract_file_of, module_of
 
 
 def compile(file_descriptor_set: FileDescriptorSet, *, strict: bool = False) -> Mapping[str, Contract[Any]]:  # noqa: A001

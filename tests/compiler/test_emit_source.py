@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from protocontract_compiler.emit.names import contract_file_of, literal, module_of, printable
+from protocontract_compiler.emit.names import literal, printable
+from protocontract_compiler.generated_names import contract_file_of, module_of
 from protocontract_compiler.emit.python import tool_version
 from protocontract_compiler.emit.python.layout import WIDTH, laid_out
 from tests.compiler.goldens import matches

@@ -83,6 +83,20 @@ class Comparison:
         """Whether everything that was accepted before keeps this rule of after. If not, it was tightened."""
         return self._implies(0, rule)
 
+    def accepted(self, side: int) -> bytes | None:
+        """A message that this side accepts, and the other one too where that is possible. Fields that are messages are
+        filled as this message's own rules demand, not theirs. None where none was found.
+        """
+        for both in (True, False):
+            for model in self._concrete.valid(side, both=both):
+                message = self._judges[side].new(self._names[side])
+                try:
+                    fill(message, self._concrete.world.root, model)
+                    return message.SerializePartialToString(deterministic=True)
+                except ValueError:
+                    continue
+        return None
+
     def _implies(self, side: int, rule: RuleKey) -> Answer:
         proof = self._abstract.prove(side, rule)
         if proof is not None:
@@ -243,7 +257,14 @@ class _Setting:
 
     def models(self, side: int, rule: RuleKey) -> Iterator[Any]:
         """Models in which ``side`` accepts and the other side's rule is broken, readable ones first."""
-        wanted = [*self.formulas[side].values(), z3.Not(self.formulas[1 - side][rule])]
+        yield from self._models([*self.formulas[side].values(), z3.Not(self.formulas[1 - side][rule])])
+
+    def valid(self, side: int, *, both: bool) -> Iterator[Any]:
+        """Models that ``side`` accepts, or both sides."""
+        others = self.formulas[1 - side].values() if both else ()
+        yield from self._models([*self.formulas[side].values(), *others])
+
+    def _models(self, wanted: list[Any]) -> Iterator[Any]:
         now = self.world.now
         wanted = [z3.substitute(each, (now, z3.IntVal(time))) for each in wanted for time in _TIMES]
         solver = _solver()

@@ -33,6 +33,8 @@ def _fits(node: Node, field: Any) -> bool:
     message = field.message_type
     if message is not None and message.GetOptions().map_entry:
         return node.shape is ir.Shape.MAP
+    if field.type != node.type:
+        return False
     return field.is_repeated == (node.shape is ir.Shape.REPEATED) and node.message == (
         message.full_name if message is not None else ""
     )

@@ -69,6 +69,8 @@ class Node:
     shape: ir.Shape = ir.Shape.SINGULAR
     integer: str = ""
     message: str = ""
+    #: The field's type and number in protobuf.
+    type: int = 0
     number: int = 0
     parent: Node | None = None
     value: Any = None
@@ -129,7 +131,7 @@ class World:
     def _make(self, name: str, declared: ir.Field, shape: ir.Shape) -> Node:
         message = declared.message or ""
         kind, integer = _kind(declared)
-        node = Node(name, kind, shape, integer, message)
+        node = Node(name, kind, shape, integer, message, declared.type)
         if shape is ir.Shape.SINGULAR:
             node.value = self._variable(node)
             return node

@@ -44,17 +44,6 @@ def class_of(base: str, python_path: str) -> str:
     return base
 
 
-def module_of(proto_file: str) -> str:
-    """The module that protoc generates for a file: ``a/b-c.proto`` -> ``a.b_c_pb2``. Its dots are folders, too."""
-    stem = proto_file.removesuffix(".proto")
-    return f"{stem.replace('-', '_').replace('/', '.')}_pb2"
-
-
-def contract_file_of(proto_file: str) -> str:
-    """The file of a .proto's contracts, beside protoc's module of it: ``a/b-c.proto`` -> ``a/b_c_contract.py``."""
-    return f"{module_of(proto_file).removesuffix('_pb2').replace('.', '/')}_contract.py"
-
-
 def printable(text: str) -> str:
     """Text for a comment: what does not print is escaped, as it could end the line or hide what follows."""
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)

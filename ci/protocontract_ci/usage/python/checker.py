@@ -14,6 +14,7 @@ from typing import Final, Protocol, TypeAlias
 Told: TypeAlias = dict[tuple[str, int, int], str]
 
 _TY: Final = re.compile(r"^(.+?):(\d+):(\d+): info\[revealed-type\] Revealed type: `(.*)`$")
+_TY_ERROR: Final = re.compile(r"^(.+?):(\d+):\d+: error\[([\w-]+)\] ")
 _SECONDS: Final = 300
 
 
@@ -37,11 +38,20 @@ class Ty:
 
     def reveal(self, folder: Path, roots: Sequence[Path], files: Sequence[str]) -> Told:
         """See Checker."""
+        return _told(_run([*self._command(folder, roots), "--ignore", "all", *files], folder), _TY)
+
+    def errors(self, folder: Path, roots: Sequence[Path], files: Sequence[str]) -> frozenset[tuple[str, int, str]]:
+        """File, line and rule of all type errors. Raises CheckerError."""
+        output = _run([*self._command(folder, roots), *files], folder)
+        found = (_TY_ERROR.match(line) for line in output.splitlines())
+        return frozenset((Path(match[1]).as_posix(), int(match[2]), match[3]) for match in found if match is not None)
+
+    def _command(self, folder: Path, roots: Sequence[Path]) -> list[str]:
         command = [_program("ty"), "check", "--output-format", "concise", "--exit-zero", "--no-progress"]
-        command += ["--color", "never", "--ignore", "all", "--project", str(folder), "--no-respect-ignore-files"]
+        command += ["--color", "never", "--project", str(folder), "--no-respect-ignore-files"]
         for root in roots:
             command += ["--extra-search-path", str(root)]
-        return _told(_run([*command, *files], folder), _TY)
+        return command
 
 
 def _program(name: str) -> str:

@@ -15,11 +15,15 @@ from protocontract_compiler import ir
 
 #: Methods of a field's value that change it.
 _CHANGING: Final = frozenset(
-    ("append", "extend", "add", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault")
-    + ("get_or_create", "CopyFrom", "MergeFrom", "Clear", "SetInParent", "ParseFromString", "MergeFromString")
-    + ("FromDatetime", "GetCurrentTime", "FromSeconds", "FromMilliseconds", "FromNanoseconds", "FromTimedelta")
-    + ("FromJsonString", "Pack")
+    {
+        *("append", "extend", "add", "insert", "remove", "pop", "clear", "sort", "reverse", "update", "setdefault"),
+        *("get_or_create", "CopyFrom", "MergeFrom", "Clear", "SetInParent", "ParseFromString", "MergeFromString"),
+        *("FromDatetime", "GetCurrentTime", "FromSeconds", "FromMilliseconds", "FromNanoseconds", "FromTimedelta"),
+        *("FromJsonString", "Pack"),
+    }
 )
+#: The path of a use of a violation's own words, whichever rule it is of.
+VIOLATION: Final = "violation"
 _NOTHING: Final = Revealed()
 
 
@@ -49,6 +53,8 @@ class Decider:
             self._decide(site)
         for node, name in self._sites.full_names():
             self._add(node, name, "reflection")
+        for each in self._sites.of_violations() if self._names.validates else ():
+            self._add(each, VIOLATION, "rule_id")
         return sorted(self._found, key=lambda use: (use.line, use.column, use.path, use.how))
 
     def _add(self, node: ast.AST, path: str, how: How, *, certain: bool = True, origin: int = 0) -> None:
@@ -140,6 +146,9 @@ class Decider:
                 self._match(site, told)
             case "compare":
                 self._compare(site, told)
+            case "descriptor":
+                for message in told.messages:
+                    self._add(site.node, message, "call")
             case "whole":
                 for message in () if told.is_class or told.is_json else told.messages:
                     self._add(site.node, message, "write" if self._serializes(site.node) else "read")

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from protocontract_ci.usage.vocabulary import Elements
-from protocontract_compiler.emit.names import module_of
+from protocontract_compiler.generated_names import module_of
 
+_VALIDATORS: Final = frozenset({"protovalidate", "protocontract"})
 _IMPORTERS: Final = frozenset({"import_module", "__import__"})
 
 
@@ -107,6 +108,7 @@ class Names:
         self._elements = elements
         self._package = package
         self._json = False
+        self._validates = False
         self._read(tree, only_types=False)
         self._drop_shadowed(tree)
         self._read_aliases(tree)
@@ -120,6 +122,11 @@ class Names:
     def imports_json(self) -> bool:
         """Whether the file turns messages into JSON, so that a key may be that of a message."""
         return self._json
+
+    @property
+    def validates(self) -> bool:
+        """Whether the file imports a validator, so that it may read violations."""
+        return self._validates
 
     def messages_of(self, module: str) -> list[str]:
         """The messages of a generated module, with those inside of them."""
@@ -145,6 +152,7 @@ class Names:
 
     def _import(self, node: ast.Import, only_types: bool) -> None:
         for alias in node.names:
+            self._validates = self._validates or alias.name.split(".")[0] in _VALIDATORS
             module = self._modules.find(alias.name)
             if module is None:
                 if self._modules.is_package(alias.name):
@@ -165,6 +173,7 @@ class Names:
             base = ".".join([*parts, *([base] if base else [])])
         module = self._modules.find(base)
         names = {alias.name for alias in node.names}
+        self._validates = self._validates or base.split(".")[0] in _VALIDATORS
         self._json = (
             self._json
             or base == "google.protobuf.json_format"

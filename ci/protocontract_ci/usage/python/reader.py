@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -43,6 +43,9 @@ class PythonUses:
     copies: list[Copy] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
     imports: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    #: The parsed files and the names in them, for whoever looks further.
+    sources: dict[str, Source] = field(default_factory=dict)
+    names: dict[str, Names] = field(default_factory=dict)
     #: Files that import anything of the contracts.
     aware: set[str] = field(default_factory=set)
 
@@ -68,6 +71,7 @@ def read_python(folder: Path, files: Iterable[str], elements: Elements, checker:
     held = {str(PurePosixPath(copy.path).with_suffix("")): list(copy.names()) for copy in found.copies}
     modules = Modules.of(elements, held)
     names = {path: Names(source.tree, modules, elements, _package(path)) for path, source in sources.items()}
+    found.sources, found.names = sources, names
     found.aware = {path for path, each in names.items() if each.aware}
     sites = {path: Sites(source, names[path], elements) for path, source in sources.items()}
     for each in sites.values():
@@ -132,7 +136,7 @@ def _ask(
         # Copies among the files stand at their own places.
         own = {path: text for path, text in stubs.files.items() if Path(root, path).parent.is_dir() and "/" in path}
         _write(root, own)
-        roots = [generated, *_import_roots(root, sources)]
+        roots = [generated, *(root / folder for folder in import_roots(sources))]
         for _ in range(_MOST_ROUNDS):
             told = {}
             places: dict[tuple[str, int, int], ast.expr] = {}
@@ -162,10 +166,11 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
         target.write_text(text, encoding="utf-8")
 
 
-def _import_roots(root: Path, sources: Mapping[str, Source]) -> Sequence[Path]:
+def import_roots(paths: Iterable[str]) -> list[str]:
     """Folders from which imports start: those with files that are in no package, the outermost first."""
-    folders = {PurePosixPath(path).parent for path in sources}
-    packages = {PurePosixPath(path).parent for path in sources if PurePosixPath(path).name == "__init__.py"}
+    files = [PurePosixPath(path) for path in paths]
+    folders = {path.parent for path in files}
+    packages = {path.parent for path in files if path.name == "__init__.py"}
     roots = {folder for folder in folders if folder not in packages}
     roots |= {package.parent for package in packages if package.parent not in packages}
-    return [root / folder for folder in sorted(roots, key=lambda each: (len(each.parts), str(each)))]
+    return [str(folder) for folder in sorted(roots, key=lambda each: (len(each.parts), str(each)))]

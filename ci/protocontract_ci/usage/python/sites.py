@@ -20,9 +20,15 @@ from protocontract_ci.usage.vocabulary import Elements
 BY_NAME: Final = {"HasField": "has", "ClearField": "clear", "WhichOneof": "which_oneof"}
 #: Functions that reach an attribute by its name.
 _REFLECTION: Final = frozenset({"getattr", "setattr", "hasattr", "delattr", "attrgetter"})
+#: What tells where a violation is, or by which rule: another place of a rule changes it.
+_OF_VIOLATIONS: Final = frozenset({"field_path", "rule_path", "rule_id"})
+#: Methods of Any that compare the full name of a message.
+_BY_DESCRIPTOR: Final = frozenset({"Unpack", "Is"})
 _WHOLE: Final = frozenset({"SerializeToString", "SerializePartialToString", "ParseFromString", "MergeFromString"})
 
-SiteKind = Literal["attribute", "by_name", "construct", "reflection", "key", "compare", "lookup", "match", "whole"]
+SiteKind = Literal[
+    "attribute", "by_name", "construct", "reflection", "key", "compare", "lookup", "match", "whole", "descriptor"
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,11 @@ class Sites:
             if function.attr in BY_NAME and node.args:
                 self._named(Site("by_name", node, function.value), node.args[0])
                 return
+            if function.attr in _BY_DESCRIPTOR and len(node.args) == 1:
+                argument = node.args[0]
+                if isinstance(argument, ast.Attribute) and argument.attr == "DESCRIPTOR":
+                    argument = argument.value
+                self.found.append(Site("descriptor", node, argument))
             if function.attr in _WHOLE:
                 self.found.append(Site("whole", node, function.value))
                 return
@@ -222,6 +233,15 @@ class Sites:
                     return each.iter
             parent = self.source.parent(parent)
         return None
+
+    def of_violations(self) -> Iterator[ast.Attribute]:
+        """Places that read where a violation is, or which rule it broke."""
+        for node in ast.walk(self.source.tree):
+            if isinstance(node, ast.Attribute) and (
+                node.attr in _OF_VIOLATIONS
+                or (node.attr == "field" and isinstance(node.value, ast.Attribute) and node.value.attr == "proto")
+            ):
+                yield node
 
     def full_names(self) -> Iterator[tuple[ast.Constant, str]]:
         """Texts that hold the full name of a message or enum, with it; texts that stand alone are documentation."""

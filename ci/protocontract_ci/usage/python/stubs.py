@@ -14,7 +14,7 @@ from typing import Final
 
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_compiler import ir
-from protocontract_compiler.emit.names import module_of
+from protocontract_compiler.generated_names import module_of
 
 #: The module of all classes.
 TYPES: Final = "_contract_types"

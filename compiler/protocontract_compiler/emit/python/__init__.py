@@ -12,10 +12,8 @@ from protocontract_compiler import ir
 from protocontract_compiler.emit.names import (
     Names,
     class_of,
-    contract_file_of,
     is_plain,
     literal,
-    module_of,
     printable,
     screaming,
 )
@@ -27,6 +25,7 @@ from protocontract_compiler.emit.python.relate import Relations
 from protocontract_compiler.emit.python.validate import Validators
 from protocontract_compiler.emit.python.walk import options_code, value_code
 from protocontract_compiler.emit.writer import Writer
+from protocontract_compiler.generated_names import contract_file_of, module_of
 from protocontract_compiler.ir_dump import fingerprint
 from protocontract_compiler.passes import reach
 from protocontract_compiler.passes.codes import RulePlace, places

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 
 from protocontract_compiler import ir
-from protocontract_compiler.emit.names import Names, class_of, is_plain, literal, module_of, screaming
+from protocontract_compiler.emit.names import Names, class_of, is_plain, literal, screaming
+from protocontract_compiler.generated_names import module_of
 from protocontract_compiler.passes import reach
 
 RUNTIME = "_rt"

@@ -1,0 +1,1 @@
+"""The gate: what it is asked on the command line, and what it answers."""

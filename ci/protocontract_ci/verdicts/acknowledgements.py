@@ -1,0 +1,60 @@
+"""Acknowledgements in code: ``contract-ack: <path> <change> (reason)`` in a comment, bound to one change.
+
+<change> is ``from->to``, ``added`` or ``removed``. An acknowledgement covers its path and its change, and nothing else.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import tokenize
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+_ACK: Final = re.compile(r"contract-ack:\s*(\S+)\s+(\S+)(?:\s+\((.*)\))?\s*(?:\*/)?\s*$")
+#: Comments of TypeScript, beside the texts that may hold what looks like one.
+_TYPESCRIPT: Final = re.compile(
+    r"""(?P<comment>//[^\n]*|/\*.*?\*/)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`""", re.DOTALL
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Acknowledgement:
+    """A module's word that it knows of one change. ``reason`` may be empty, which a report says."""
+
+    path: str
+    step: str
+    reason: str
+    line: int
+
+    @property
+    def key(self) -> str:
+        """What it is bound to."""
+        return f"{self.path} {self.step}"
+
+
+def in_python(text: str) -> list[Acknowledgement]:
+    """The acknowledgements in the comments of Python source. A file that does not tokenise has none."""
+    try:
+        tokens = list(tokenize.generate_tokens(io.StringIO(text).readline))
+    except (tokenize.TokenError, SyntaxError):
+        return []
+    return list(_in_comments((token.string, token.start[0]) for token in tokens if token.type == tokenize.COMMENT))
+
+
+def in_typescript(text: str) -> list[Acknowledgement]:
+    """The acknowledgements in the comments of TypeScript source."""
+    comments = []
+    for match in _TYPESCRIPT.finditer(text):
+        if match["comment"]:
+            start = text.count("\n", 0, match.start()) + 1
+            comments += [(line, start + at) for at, line in enumerate(match["comment"].split("\n"))]
+    return list(_in_comments(comments))
+
+
+def _in_comments(comments: Iterable[tuple[str, int]]) -> Iterator[Acknowledgement]:
+    for text, line in comments:
+        match = _ACK.search(text)
+        if match is not None:
+            yield Acknowledgement(match[1], match[2], match[3] or "", line)

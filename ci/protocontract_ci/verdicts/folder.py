@@ -1,0 +1,171 @@
+"""Judges a folder of modules without any configuration: every file below it is a module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from protocontract_ci.diff.compare import Diff, compare
+from protocontract_ci.diff.oracle import installed_oracle
+from protocontract_ci.execution.runner import Runner
+from protocontract_ci.execution.samples import SampleMaker
+from protocontract_ci.meaning.judges import Judges
+from protocontract_ci.model import Change, Finding, ModuleVerdict, Verdict
+from protocontract_ci.sources import Contracts
+from protocontract_ci.usage.python.copies import Copy
+from protocontract_ci.usage.python.reader import PythonUses, import_roots, read_python
+from protocontract_ci.usage.python.types import TypeErrors, type_errors
+from protocontract_ci.usage.vocabulary import Elements
+from protocontract_ci.verdicts import acknowledgements
+from protocontract_ci.verdicts.evidence import Laboratory, PythonExperiments
+from protocontract_ci.verdicts.judge import FileOfModule, Judge
+from protocontract_compiler.generated_names import module_of
+
+_WORST: Final[tuple[Verdict, ...]] = ("not_adapted", "unverified", "adapted", "unaffected")
+
+
+@dataclass
+class Folder:
+    """Files of modules and the two states of the contracts that they are judged by."""
+
+    root: Path
+    files: Sequence[str]
+    before: Contracts
+    after: Contracts
+    execute: bool = True
+    #: Acknowledgements that fit no change, by file.
+    unused: dict[str, list[acknowledgements.Acknowledgement]] = field(default_factory=dict)
+
+    @cached_property
+    def diff(self) -> Diff:
+        """The comparison of both states."""
+        return compare(self.before, self.after, installed_oracle())
+
+    @property
+    def changes(self) -> Sequence[Change]:
+        """All changes between the states."""
+        return self.diff.changes
+
+    @cached_property
+    def python(self) -> PythonUses:
+        """What the Python files use. Raises CheckerError."""
+        names = [name for name in self.files if name.endswith(".py")]
+        return read_python(self.root, names, Elements([self.before.schema, self.after.schema]))
+
+    def verdicts(self) -> list[ModuleVerdict]:
+        """One verdict a file, in the order of the files."""
+        judge = Judge(self.before, self.after, self.changes)
+        stale = {copy.path: copy for copy in self.python.copies if self._is_stale(copy)}
+        unread = {each.file: each.reason for each in self.python.unread}
+        found = []
+        for name in self.files:
+            if name in unread:
+                found.append(
+                    ModuleVerdict(name, name, "unverified", f"cannot be read: {unread[name]}", proof="unresolved")
+                )
+            elif name in stale:
+                because = "a checked-in copy of generated code that still describes the old contract"
+                found.append(ModuleVerdict(name, name, "not_adapted", because, (stale[name].line,)))
+            elif name.endswith(".py") and (verdict := self._of_stale(name, stale.values())) is not None:
+                found.append(verdict)
+            elif name in self.python.sources:
+                found.append(self._judged(judge, name))
+        return found
+
+    def _judged(self, judge: Judge, name: str) -> ModuleVerdict:
+        source = self.python.sources[name]
+        acknowledged = acknowledgements.in_python(source.text)
+        experiments = PythonExperiments(self._laboratory, self.root / name, name, source.tree, self.python.names[name])
+        file = FileOfModule(
+            name, name, self.python.uses.get(name, []), experiments, frozenset(each.key for each in acknowledged)
+        )
+        changes = {f"{change.path} {change.step}" for change in self.changes}
+        self.unused[name] = [each for each in acknowledged if each.key not in changes]
+        return summary(name, name, judge.findings(file))
+
+    # -- copies of generated code (D15)
+
+    def _is_stale(self, copy: Copy) -> bool:
+        """Whether a generated copy describes another contract than the one that is in force."""
+        name = copy.descriptor.name
+        for known in (name, *(each for each in self.after.schema.files if module_of(each) == module_of(name))):
+            if known in self.after.schema.files:
+                descriptor = self.after.loaded.pool.FindFileByName(known)
+                current = type(copy.descriptor)()
+                descriptor.CopyToProto(current)
+                return _shape(current) != _shape(copy.descriptor)
+        return False
+
+    def _of_stale(self, name: str, stale: Iterable[Copy]) -> ModuleVerdict | None:
+        modules = {str(PurePosixPath(copy.path).with_suffix("")).replace("/", ".") for copy in stale}
+        lines = tuple(line for module, line in self.python.imports.get(name, []) if module in modules)
+        if not lines:
+            return None
+        return ModuleVerdict(
+            name, name, "not_adapted", "parses with a copy of generated code that is out of date", lines
+        )
+
+    # -- experiments
+
+    @cached_property
+    def _laboratory(self) -> Laboratory:
+        judges = (Judges(self.before), Judges(self.after))
+        roots = [self.root / each for each in import_roots(self.python.sources)]
+        return Laboratory(
+            (Runner(self.before, roots), Runner(self.after, roots)),
+            SampleMaker(self.before, self.after, judges),
+            self._type_errors_of,
+            execute=self.execute,
+        )
+
+    @cached_property
+    def _type_errors(self) -> tuple[TypeErrors, TypeErrors]:
+        texts: Mapping[str, str] = {name: source.text for name, source in self.python.sources.items()}
+        roots = import_roots(texts)
+        states = (Elements([contracts.schema]) for contracts in (self.before, self.after))
+        old, new = (type_errors(texts, state, roots) for state in states)
+        return old, new
+
+    def _type_errors_of(self, name: str) -> tuple[frozenset[tuple[int, str]], frozenset[tuple[int, str]]]:
+        old, new = (
+            frozenset((line, rule) for file, line, rule in errors if file == name) for errors in self._type_errors
+        )
+        return old, new
+
+
+def _shape(descriptor: object) -> bytes:
+    """A file's descriptor without what only its source has: comments, options that code does not see, its name."""
+    copied = type(descriptor)()
+    copied.CopyFrom(descriptor)  # type: ignore[attr-defined]
+    for field_name in ("source_code_info", "name", "dependency", "public_dependency", "options"):
+        copied.ClearField(field_name)  # type: ignore[attr-defined]
+    waiting = [*copied.message_type, *copied.enum_type]  # type: ignore[attr-defined]
+    while waiting:
+        each = waiting.pop()
+        each.ClearField("options")
+        waiting += [*getattr(each, "nested_type", ()), *getattr(each, "enum_type", ())]
+        for member in (*getattr(each, "field", ()), *getattr(each, "value", ()), *getattr(each, "oneof_decl", ())):
+            member.ClearField("options")
+            if hasattr(member, "json_name"):
+                member.ClearField("json_name")
+    shape: bytes = copied.SerializeToString(deterministic=True)  # type: ignore[attr-defined]
+    return shape
+
+
+def summary(module: str, file: str, findings: Sequence[Finding]) -> ModuleVerdict:
+    """The verdict of all findings of a file: the worst one, with the lines of all that are as bad."""
+    if not findings:
+        return ModuleVerdict(module, file, "unaffected", "uses nothing that changed, or nothing that can hurt it")
+    verdict = next(each for each in _WORST if any(finding.verdict == each for finding in findings))
+    ruling = [finding for finding in findings if finding.verdict == verdict]
+    lines = tuple(sorted({line for finding in ruling for line in finding.lines}))
+    related = tuple(sorted({line for finding in ruling for line in finding.related} - set(lines)))
+    first = ruling[0]
+    because = "; ".join(dict.fromkeys(finding.because for finding in ruling))
+    return ModuleVerdict(
+        module, file, verdict, because, lines, related, first.proof, first.role, witness=first.witness,
+        findings=tuple(findings),
+    )  # fmt: skip
