@@ -193,6 +193,9 @@ def test_an_abort_does_not_count_records_twice() -> None:
     assert line.out == (8, 2)
     (verdict,) = line.guard.levels["protocontract.test.kafka.Payment"]
     assert (verdict.records, verdict.measured) == (10, 0.8)
+    # Nor do counters that a scrape may have seen already: they wait for the commit.
+    (watch,) = line.guard._halting.watches
+    assert sum(sum(delay.counts) for delay in watch.delays.by_clock.values()) == 10
     line.close()
 
 

@@ -462,6 +462,7 @@ class ExactlyOnce:
         )
         work.stats.transactions = 1
         _add(self.stats, work.stats)
+        self._halting.settle()
         if self.shadow is not None:
             self.shadow.tally.add(work.tally)
         self._source.committed(work.marks)

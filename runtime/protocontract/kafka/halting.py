@@ -142,6 +142,8 @@ class _Watch:
         self._latency = level.latency
         self._level = level
         self._clock = clock
+        #: Delays of records that are not settled yet (see ``remember``): a counter cannot take anything back.
+        self._unsettled: list[tuple[float, float | None, str]] | None = None
         self._shares = frozenset(name for name in _SHARES if getattr(level, name) is not None)
         self._count = 0
         #: Whether this member had records to judge at the last look. Without any, nothing is judged.
@@ -163,11 +165,19 @@ class _Watch:
 
     def remember(self) -> tuple[LiveLevels, int]:
         """What was counted so far, for ``recall``."""
+        self._unsettled = []
         return copy(self.live), self._count
 
     def recall(self, counted: tuple[LiveLevels, int]) -> None:
         """Take back what was counted since. What was told stays told."""
         self.live, self._count = counted
+        self._unsettled = None
+
+    def settle(self) -> None:
+        """Nothing of what was counted since ``remember`` comes again."""
+        for now, moment, clock in self._unsettled or ():
+            self.delays.record(now, moment, clock)
+        self._unsettled = None
 
     def record(self, raw: Fetched, outcome: Outcome[Any], ok: bool) -> bool:
         """Count a record. True where it can have turned a level, so that somebody should look at once."""
@@ -182,7 +192,10 @@ class _Watch:
                 self.producer_delay = stamp / 1000 - moment
             self.consumer_delay = now - stamp / 1000
         self.live.record(now, ok, moment)
-        self.delays.record(now, moment, self.measured_from)
+        if self._unsettled is None:
+            self.delays.record(now, moment, self.measured_from)
+        else:
+            self._unsettled.append((now, moment, self.measured_from))
         self._count += 1
         if self._count == self.live.minimum_records:
             return True
@@ -329,6 +342,11 @@ class Halting:
             {name: watch.remember() for name, watch in self._watches.items()},
             {tp: (each, copy(each.breaker)) for tp, each in self._observers.items() if each.breaker is not None},
         )
+
+    def settle(self) -> None:
+        """What was counted since ``remember`` stays counted."""
+        for watch in self._watches.values():
+            watch.settle()
 
     def recall(self, counted: Counted) -> None:
         """Take back what was counted since; the records come again. What was told or halted since stays so."""
