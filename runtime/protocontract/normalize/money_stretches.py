@@ -21,6 +21,8 @@ _NUMERAL: Final = re.compile(rf"\d|[{CJK_DIGITS}{CJK_UNITS}]")
 # The letters that words are made of (see money_parse); those of East Asia are words by themselves.
 _LETTER: Final = r"[^\W\d_\u2e80-\U0003ffff]"
 _EAST_ASIAN: Final = r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7a3]"
+# Full-width letters and signs, which are folded before marks are looked for.
+_FOLDED: Final = r"\uff04\uff21-\uff3a\uff41-\uff5a\uffe0-\uffe6"
 # Single letters may multiply: 5 k.
 _SHORTEST: Final = 2
 # How far to look for the end of a part at first; the distance doubles until one is found.
@@ -30,7 +32,7 @@ _NEAR: Final = 40
 class Stretches:
     """Where a text may be cut, under one table of marks."""
 
-    __slots__ = ("_cut", "_letters", "_never", "_signs")
+    __slots__ = ("_characters", "_cut", "_letters", "_never", "_others")
 
     def __init__(self, table: MarkTable) -> None:
         self._letters: Final = re.compile(f"{_LETTER}+").findall
@@ -40,9 +42,11 @@ class Stretches:
             for text in (*table.texts, *MULTIPLIERS, *CREDIT_DEBIT, *MINOR_DIGITS)
             for run in self._letters(text)
         )
-        # Marks without such words: signs, and words of East Asia. Full-width forms are signs and letters when folded.
-        signs = {sign for text in table.texts if not self._letters(text) for sign in text if not sign.isspace()}
-        self._signs: Final = re.compile(f"[{re.escape(''.join(sorted(signs)))}\uff01-\uffef]").search
+        # Marks without such words: signs, and words of East Asia. One look at their characters passes most parts by.
+        others = sorted((text for text in table.texts if not self._letters(text)), key=len, reverse=True)
+        characters = re.escape("".join(sorted({*"".join(others)} - {" "})))
+        self._characters: Final = re.compile(f"[{characters}{_FOLDED}]").search
+        self._others: Final = re.compile(f"[{_FOLDED}]|{'|'.join(map(re.escape, others))}").search
         special = "".join({*"".join(table.texts), *CJK_DIGITS, *CJK_UNITS, *CJK_POINTS, *CLOSERS, *VAGUE, *"负負"})
         east = rf"(?![{re.escape(special)}]){_EAST_ASIAN}"
         word = rf"(?<![^\W\d_]){_LETTER}{{{_SHORTEST},}}(?![^\W\d_])"
@@ -68,7 +72,7 @@ class Stretches:
 
     def _may_hold(self, part: str) -> bool:
         """Whether a part has what a currency mark can be: a sign, a word of a mark, or a code."""
-        if self._signs(part):
+        if self._characters(part) and self._others(part):
             return True
         never = self._never
         return any(run.casefold() in never or not run.isalpha() for run in self._letters(part))
@@ -94,8 +98,8 @@ class Stretches:
         return left is None or (self._is_word(left) and self._is_word(cut["right"]))
 
     def _is_word(self, run: str) -> bool:
-        # Capitals may be a code with a multiplier (TEUR); a run that is not all letters ends in a fraction or the like.
-        return run[1:].islower() and run.isalpha() and run.casefold() not in self._never
+        # A few capitals may be a code with a multiplier (TEUR); a run that is not all letters holds a fraction, say.
+        return (len(run) > 4 or run[1:].islower()) and run.isalpha() and run.casefold() not in self._never
 
 
 @lru_cache(maxsize=256)
