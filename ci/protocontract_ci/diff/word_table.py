@@ -213,6 +213,7 @@ TABLE: Final[Mapping[str, Judge]] = {
     "scalar.fold_width": _switch_loosens,
     "scalar.exact": _switch_tightens,
     "scalar.finite": _switch_tightens,
+    "scalar.type": _breaks,
     # relations
     **dict.fromkeys(("spans.text", "spans.start", "spans.end", "spans.unit"), _breaks),
     "spans.surface": _demands,
