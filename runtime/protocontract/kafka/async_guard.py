@@ -54,7 +54,12 @@ class AsyncGuard(Engine[M], Generic[M]):
 
     async def close(self) -> None:
         """Wait for what is on its way, commit what is resolved, leave the group. A record in hand stays unresolved."""
-        await self._await(self._close)
+        from protocontract.kafka.client_aiokafka import wait_for_retired
+
+        try:
+            await self._await(self._close)
+        finally:
+            await wait_for_retired(1.0)
 
     async def _await(self, function: Callable[..., Any], *arguments: Any) -> Any:
         from protocontract.kafka.awaiting import run

@@ -77,6 +77,7 @@ def of(consumer: Any) -> ports.Client:
     return ports.Client(
         name="kafka-python",
         consumer=cast(Consumer, consumer),
+        membership=_membership(consumer),
         partition=TopicPartition,
         offset=offset_to_commit,
         producers=producers,
@@ -101,6 +102,15 @@ def missing_codecs() -> list[str]:
     """Compressions that this installation cannot read. A batch written with one of them stops the guard."""
     present = {"lz4": has_lz4, "snappy": has_snappy, "zstd": has_zstd}
     return sorted(name for name, has in present.items() if not has())
+
+
+def _membership(consumer: Any) -> Callable[[], object]:
+    """Generation and member id at a thirtieth of what ``group_metadata()`` takes, which locks and makes an object."""
+    coordinator: Any = getattr(consumer, "_coordinator", None)
+    if isinstance(consumer, kafka.KafkaConsumer) and hasattr(coordinator, "_generation"):
+        # Replaced as a whole whenever one of the two changes.
+        return lambda: coordinator._generation
+    return cast("Callable[[], object]", consumer.group_metadata)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

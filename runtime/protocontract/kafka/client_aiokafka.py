@@ -63,6 +63,7 @@ def of(consumer: Any) -> Client:
     return Client(
         name="aiokafka",
         consumer=cast(Any, port),
+        membership=port.group_metadata,
         partition=cast(Any, aiokafka.TopicPartition),
         offset=lambda offset, _epoch, metadata: (offset, metadata),
         producers=producers,
@@ -519,18 +520,33 @@ class AioProducer:
                 await self._task
                 await self._producer.stop()
         except Exception as error:
-            # It could not flush in time; what it leaves open is closed from the inside.
-            self._task.cancel()
-            with contextlib.suppress(Exception):
-                await _within(1.0, self._producer._sender.close())
-            with contextlib.suppress(Exception):
-                await _within(1.0, self._producer.client.close())
+            # It could not flush in time.
+            await self._break_off()
             return type(error).__name__
+        except BaseException:
+            # The loop is at its end.
+            await self._break_off()
+            raise
         return None
+
+    async def _break_off(self) -> None:
+        """Close from the inside what a ``stop`` that was cut short has left open."""
+        self._task.cancel()
+        for close in (self._producer._sender.close, self._producer.client.close):
+            with contextlib.suppress(Exception):
+                await _within(1.0, close())
 
 
 #: Tasks that close producers: the loop itself keeps none alive.
 _RETIRING: Final[set[asyncio.Task[Any]]] = set()
+
+
+async def wait_for_retired(timeout: float) -> None:
+    """Let producers that were given up on this loop end, for so many seconds."""
+    loop = asyncio.get_running_loop()
+    mine = {task for task in _RETIRING if task.get_loop() is loop}
+    if mine:
+        await asyncio.wait(mine, timeout=timeout)
 
 
 def _tell(done: asyncio.Future[Any], answer: Answer) -> None:

@@ -95,9 +95,11 @@ def of(consumer: Any) -> Client:
     def producers(given: Mapping[str, Any] | ProducerFactory | None) -> ProducerFactory:
         return given if callable(given) else producer_factory(connection(consumer.settings) if given is None else given)
 
+    port = ConfluentConsumer(consumer)
     return Client(
         name="confluent-kafka",
-        consumer=cast(Any, ConfluentConsumer(consumer)),
+        consumer=cast(Any, port),
+        membership=port.group_metadata,
         partition=TopicPartition,
         offset=lambda offset, epoch, metadata: (offset, epoch, metadata),
         producers=producers,

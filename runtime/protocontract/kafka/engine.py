@@ -301,8 +301,14 @@ class Engine(Controls, Generic[M]):
             self._in_hand = record
             yield record
             if record._open:
+                # As ``_finish``, without the call.
                 record._open = False
-                self._finish(record)
+                partition = record._partition
+                if partition.alive and partition.ledger.resolve(record.raw.offset):
+                    if record.message is None:
+                        partition.stats.tombstones += 1
+                    else:
+                        partition.stats.delivered += 1
         self._in_hand = None
 
     def _pause_handling(self, record: Record[M], seconds: float) -> None:
@@ -344,22 +350,23 @@ class Engine(Controls, Generic[M]):
         buffer, ledger, counts, stats = partition.buffer, partition.ledger, partition.stats, self.stats
         take, judge, clock = ledger.take, self._judge.for_topic(partition.tp.topic), time.monotonic
         source, quiet, sink = self._source, self._outbox.quiet, self._sink
-        contract, unknown_fields = judge.contract, judge.has_unknown_fields
+        contract, unknown_fields, plain = judge.contract, judge.has_unknown_fields, judge.plain
         observe, compare = self._halting.observer(partition), self.shadow
-        group_metadata, membership = self._consumer.group_metadata, source.membership
-        generation, member_id = membership
+        membership, member = self._client.membership, source.membership
+        token = membership()
+        if not source.still_member():
+            return
         group = group_header(self._provenance.group)
         keys = partition.keys
         released: deque[Fetched] | tuple[()] = () if keys is None else keys.released
         while buffer or released:
             # Asked for every record: the client's own thread may have learned meanwhile that others have the partition.
-            member = group_metadata()
-            if member.generation_id != generation or member.member_id != member_id:
+            if membership() != token:
                 source.still_member()
                 return
             if clock() >= self._due:
                 self._keep_house()
-                if source.membership != membership or self._must_wait() or not partition.ready:
+                if source.membership != member or self._must_wait() or not partition.ready:
                     return
             if self._stopping or partition.held or not quiet() or (keys is not None and keys.full):
                 return
@@ -384,12 +391,15 @@ class Engine(Controls, Generic[M]):
                 elif self._must_wait():
                     return
                 continue
-            try:
-                outcome, own = judge(raw)
-            except Later:
-                # The schema registry does not say yet what the record is.
-                partition.put_back(raw)
-                return
+            if plain is not None and not raw.headers:
+                outcome, own = plain(raw.value), None
+            else:
+                try:
+                    outcome, own = judge(raw)
+                except Later:
+                    # The schema registry does not say yet what the record is.
+                    partition.put_back(raw)
+                    return
             if observe is not None and not observe(raw, outcome, own):
                 # The line stops before this record: it is neither delivered nor dead-lettered, but taken again.
                 partition.put_back(raw)

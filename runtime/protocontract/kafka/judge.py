@@ -27,6 +27,9 @@ EncodingChoice: TypeAlias = (
     "Literal['protobuf', 'confluent', 'json', 'headers'] | Callable[[Fetched], Encoding] | Registry"
 )
 
+#: Of so many messages, one is looked into for unknown fields of the messages in it.
+LOOK_INSIDE: Final = 16
+
 ENCODINGS: Final = ("protobuf", "confluent", "json", "headers")
 _CONTENT_TYPES: Final[Mapping[bytes, Encoding]] = {
     b"application/json": "json",
@@ -154,6 +157,7 @@ class TopicJudge:
         "_process",
         "contract",
         "has_unknown_fields",
+        "plain",
     )
 
     def __init__(
@@ -174,6 +178,10 @@ class TopicJudge:
         self._key_of = _key_reader(contract)
         #: Whether a message holds fields that its contract does not know.
         self.has_unknown_fields = _unknown_fields_check(contract.message_type.DESCRIPTOR)
+        #: The whole verdict on the value of a record without headers, where nothing but the value is asked; else None.
+        self.plain: Callable[[bytes | None], Outcome[Any]] | None = (
+            contract.process if fixed == "protobuf" and frames is None and self._key_of is None else None
+        )
 
     def __call__(self, raw: Fetched) -> tuple[Outcome[Any], Violation | None]:
         """The contract's outcome of a record that has a value, and what the guard itself finds against it.
@@ -219,6 +227,7 @@ class TimedJudge(TopicJudge):
 
     def __init__(self, judge: TopicJudge, times: Times) -> None:
         super().__init__(judge.contract, judge._fixed, judge._encoding_of, judge._frames, judge._heeds_frames)
+        self.plain = None
         self._times = times
 
     def __call__(self, raw: Fetched) -> tuple[Outcome[Any], Violation | None]:
@@ -276,6 +285,29 @@ def _key_mismatch(key: bytes | None, contract: Contract[Any]) -> Violation:
 
 def _unknown_fields_check(descriptor: Descriptor) -> Callable[[Message], bool]:
     if any(field.message_type is not None for field in descriptor.fields):
-        return wire.unknown_fields
-    # A flat message: a tenth of the time, and it is asked for every record.
+        return _UnknownFields()
     return lambda message: len(UnknownFieldSet(message)) > 0
+
+
+class _UnknownFields:
+    """Whether a message, or one in it, holds fields that its type does not know.
+
+    To look into the messages in it takes half as long as to validate it, so that is done for every 16th; once one is
+    found there, for every one, until a thousand in a row had none.
+    """
+
+    __slots__ = ("_again", "_count")
+
+    def __init__(self) -> None:
+        self._count = self._again = 0
+
+    def __call__(self, message: Message) -> bool:
+        if len(UnknownFieldSet(message)) > 0:
+            return True
+        count = self._count = self._count + 1
+        if count % LOOK_INSIDE != 1 and count > self._again:
+            return False
+        if not wire.unknown_fields(message):
+            return False
+        self._again = count + 1_000
+        return True

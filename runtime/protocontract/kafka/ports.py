@@ -206,6 +206,8 @@ class Client:
     #: The package's name, as one installs it.
     name: str
     consumer: Consumer
+    #: Something that stays equal as long as generation and member id do. Asked for every record.
+    membership: Callable[[], object]
     #: The client's own pair for a partition: some take no other.
     partition: Callable[[str, int], TopicPartition]
     #: An offset as the client commits it: offset, leader epoch, metadata (4,096 bytes at most).

@@ -384,7 +384,8 @@ class Source:
             partition = self.partitions.get(tp)
             if partition is not None:
                 partition.held = True
-                self.consumer.pause(tp)
+                # Its own name for the partition: some clients take no other class.
+                self.consumer.pause(partition.tp)
 
     def resume(self, tps: Iterable[TopicPartition]) -> None:
         """End a ``pause``."""
@@ -393,13 +394,14 @@ class Source:
             if partition is not None and partition.held:
                 partition.held = False
                 if not self._holding and tp not in self._restart and not partition.stopped:
-                    self.consumer.resume(tp)
+                    self.consumer.resume(partition.tp)
 
     def seek(self, tp: TopicPartition, offset: int) -> None:
         """Read on at another offset. What is buffered or on its way is dropped; the committed offset may go back."""
         partition = self.partitions.get(tp)
         if partition is None:
             raise GuardError(f"{tp.topic}:{tp.partition} is not assigned to this member")
+        tp = partition.tp
         self.consumer.seek(tp, offset)
         partition.abandon()
         del self.partitions[tp]

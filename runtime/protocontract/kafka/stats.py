@@ -49,6 +49,7 @@ class GuardStats:
     #: Records of which a normalizer changed something.
     normalized: int = 0
     #: Records that carried fields which the contract does not know.
+    #: Fields of messages in a message are looked for in every 16th record until one is found.
     unknown_fields: int = 0
     #: Records that the user's code rejected.
     rejected: int = 0
