@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import re
+import shutil
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -132,10 +133,19 @@ def read_options(name: str, what: str) -> dict[str, Any]:
     return found
 
 
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+    """Options with room beside them, where the terminal has it, so that more of them fit on a screen."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=34 if shutil.get_terminal_size().columns >= 110 else 24)
+
+
 def add_connection(parser: argparse.ArgumentParser) -> None:
     """Options that say where the cluster is."""
-    parser.add_argument("--bootstrap-servers", metavar="HOST:PORT[,...]", help="default $KAFKA_BOOTSTRAP_SERVERS")
-    parser.add_argument("--client-config", metavar="FILE", help="further options of the Kafka client: TLS, SASL")
+    parser.add_argument(
+        "--bootstrap-servers", metavar="SERVERS", help="HOST:PORT,...; default $KAFKA_BOOTSTRAP_SERVERS"
+    )
+    parser.add_argument("--client-config", metavar="FILE", help="kafka-python's options in TOML (or .json): TLS, SASL")
 
 
 def add_selection(parser: argparse.ArgumentParser) -> None:

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple
 from protocontract.cli import COULD_NOT_CHECK, KEPT
 from protocontract.kafka.connection import (
     Cluster,
+    HelpFormatter,
     add_connection,
     add_selection,
     add_state,
@@ -245,9 +246,10 @@ def _parser() -> argparse.ArgumentParser:
     inspect = commands.add_parser(
         "inspect",
         help="show dead letters",
+        usage="protocontract dead-letter inspect TOPIC [--last N] [options]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     inspect.add_argument("topic", metavar="TOPIC", help="the dead-letter topic")

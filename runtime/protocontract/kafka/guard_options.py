@@ -4,32 +4,30 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeAlias
 
 from protocontract.cli import UsageError
+from protocontract.kafka.connection import HelpFormatter, add_connection
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.letter_form import KEY_POLICIES, TOPIC_NAME, DeadLetterForm
 from protocontract.kafka.registry_options import add_registry
 from protocontract.kafka.shadow_options import add_shadow
 
+#: What options are added to: a parser, or a group of its options.
+Options: TypeAlias = Any
+
+_USAGE: Final = """protocontract guard --contract NAME --source TOPIC --sink TOPIC [options]
+       protocontract guard status|resume|skip ...: show halts, end them, pass over a record; see their --help"""
 _DESCRIPTION: Final = """\
 Read a topic, apply a contract to every record, and write what keeps it to another topic; what breaks it goes to the
-dead-letter topic with the reason. At least once, in the order of each partition. Nothing is lost: an offset is
-committed when the record's copy (or its dead letter) is acknowledged. With --exactly-once, good records, dead letters
-and offsets are written in transactions: a consumer with isolation_level read_committed sees each exactly once.
+dead-letter topic with the reason. At least once, in the order of each partition: an offset is committed when the
+record's copy or its dead letter is acknowledged. A value that no normalizer changed is written byte for byte.
+While a topic cannot be written, the guard waits, stays in its group and says so. Nothing is skipped.
 """
 _EPILOG: Final = """\
-A value that no normalizer changed is written byte for byte; key, headers and timestamp are the source's. Tombstones are
-passed on. While the sink or the dead-letter topic cannot be written, the guard waits, stays in its group and says so.
-
-The client configuration is a TOML (or .json) file of kafka-python's options, such as
-    security_protocol = "SASL_SSL"
-
 exit codes: 0 stopped, or all done with --exit-at-end (dead letters are its work); 1 stopped with something still
-unacknowledged, or stopped by --from stop, by a batch that cannot be read, or by a halt under --halt exit; 2 could not
-start, or gave up after --give-up-after; 130 interrupted
-
-protocontract guard status shows halts, guard resume ends them, guard skip passes over a record; see their --help.
+unacknowledged or waiting for a key, or stopped by --from stop, by a batch that cannot be read, or by a halt under
+--halt exit; 2 could not start, or gave up after --give-up-after; 130 interrupted
 
 example: protocontract guard --contract acme.finance.v1.Transaction --source payments.raw --sink payments
 """
@@ -39,9 +37,10 @@ def guard_parser() -> argparse.ArgumentParser:
     """The parser of ``protocontract guard``."""
     parser = argparse.ArgumentParser(
         prog="protocontract guard",
+        usage=_USAGE,
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--contract", metavar="NAME", help="full name of the message: pkg.v1.Message")
@@ -50,139 +49,139 @@ def guard_parser() -> argparse.ArgumentParser:
     where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
     parser.add_argument("--source", required=True, metavar="TOPIC", help="where records are read")
     parser.add_argument("--sink", required=True, metavar="TOPIC", help="where good records are written")
-    add_letter_form(parser)
-    parser.add_argument("--bootstrap-servers", metavar="HOST:PORT[,...]", help="default $KAFKA_BOOTSTRAP_SERVERS")
-    parser.add_argument("--client-config", metavar="FILE", help="further options of the Kafka client: TLS, SASL")
     parser.add_argument("--group", metavar="NAME", help="consumer group; default protocontract.SOURCE.SINK")
-    parser.add_argument(
+    add_connection(parser)
+    parser.add_argument("--format", choices=("text", "json"), default="text", help="json prints the counts at the end")
+    _add_reading(parser.add_argument_group("reading and writing"))
+    letters = parser.add_argument_group("dead letters")
+    add_letter_form(letters)
+    _add_rejecting(letters)
+    _add_ending(parser.add_argument_group("starting and ending"))
+    _add_watching(parser.add_argument_group("halting and watching"))
+    add_registry(parser)
+    add_shadow(parser)
+    return parser
+
+
+def _add_reading(group: Options) -> None:
+    group.add_argument(
+        "--encoding",
+        choices=("protobuf", "confluent", "json", "headers"),
+        help="how records are written: protobuf (default), confluent (framed; default with --registry), json, or "
+        "headers: as __value_schema_id and content-type say",
+    )
+    group.add_argument("--sink-encoding", choices=("protobuf", "json", "confluent"), help="default as the source")
+    group.add_argument(
+        "--exactly-once",
+        action="store_true",
+        help="good records, dead letters and offsets in transactions of one cluster: readers with isolation_level "
+        "read_committed see each exactly once",
+    )
+    group.add_argument(
+        "--transactional-id-prefix", metavar="TEXT", help="ids are TEXT.GROUP.INSTANCE; default protocontract"
+    )
+    group.add_argument(
         "--instance",
         type=_instance,
         metavar="NAME",
-        help="a name that this process keeps over restarts and no other has: it gets its partitions "
-        "back without a rebalance (group.instance.id)",
+        help="a name that this process keeps over restarts and no other has: its partitions come back without a "
+        "rebalance (group.instance.id)",
     )
-    parser.add_argument(
-        "--exactly-once",
-        action="store_true",
-        help="write good records, dead letters and offsets in transactions of one cluster",
-    )
-    parser.add_argument(
-        "--transactional-id-prefix",
-        metavar="TEXT",
-        help="transactional ids are TEXT.GROUP.INSTANCE, with a random instance where none is named; "
-        "default protocontract",
-    )
-    parser.add_argument(
+    group.add_argument(
         "--from",
         choices=("earliest", "stop"),
         default="earliest",
         help="where to begin without a committed offset; stop refuses, and so reports a gap",
     )
-    parser.add_argument(
-        "--encoding",
-        choices=("protobuf", "confluent", "json", "headers"),
-        help="how records are written: protobuf (default), confluent (framed; default with --registry), json, or "
-        "headers: decided by __value_schema_id and content-type",
+
+
+def add_letter_form(group: Options) -> None:
+    """The options that say where dead letters go and what they look like; ``letter_form`` reads the latter."""
+    group.add_argument(
+        "--dead-letter", metavar="TOPIC", help="default the contract's; {group} in it stands for the consumer group"
     )
-    parser.add_argument("--sink-encoding", choices=("protobuf", "json", "confluent"), help="default as the source")
-    parser.add_argument(
+    group.add_argument(
+        "--dead-letter-key",
+        choices=KEY_POLICIES,
+        default="keep",
+        help="the record's key (default), its SHA-256, none, or a hash where the contract's key_field is sensitive",
+    )
+    group.add_argument(
+        "--dead-letter-key-secret",
+        metavar="FILE",
+        help="make the hash an HMAC with this: without, a key that can be guessed can be found",
+    )
+    group.add_argument(
+        "--connect-headers", action="store_true", help="also Kafka Connect's headers, __connect.errors.*"
+    )
+
+
+def _add_rejecting(group: Options) -> None:
+    group.add_argument(
         "--on-reject",
         choices=("dead_letter", "block_key"),
         default="dead_letter",
         help="block_key: later records of a rejected one's key wait until it is replayed to the source, or skipped",
     )
-    parser.add_argument(
+    group.add_argument(
         "--too-large",
         choices=("block", "truncate"),
         default="block",
-        help="a dead letter that its topic refuses for its size: wait, or cut it and say so",
+        help="one that its topic refuses for its size: wait (default), or cut it and say so",
     )
-    parser.add_argument(
-        "--allow-retention",
-        action="store_true",
-        help="start although the dead-letter topic deletes records by their age or number",
+    group.add_argument(
+        "--allow-retention", action="store_true", help="start although their topic deletes them by age or number"
     )
-    parser.add_argument(
-        "--skip-checks", action="store_true", help="start without a look at the topics' rights and settings"
+
+
+def _add_ending(group: Options) -> None:
+    group.add_argument("--skip-checks", action="store_true", help="start without a look at topics, rights and settings")
+    group.add_argument(
+        "--exit-at-end", action="store_true", help="stop when everything is done that was there at the start"
     )
-    parser.add_argument(
-        "--exit-at-end", action="store_true", help="stop when everything is done that was in the source at the start"
-    )
-    parser.add_argument(
+    group.add_argument(
         "--give-up-after",
         type=_seconds,
         metavar="SECONDS",
         help="end when a topic could not be written, or a registry not be asked, for so long; default never",
     )
-    parser.add_argument(
+    group.add_argument(
         "--grace",
         type=_seconds,
         default=10.0,
         metavar="SECONDS",
         help="time to wait for acknowledgements when stopped; default 10",
     )
-    parser.add_argument(
+
+
+def _add_watching(group: Options) -> None:
+    group.add_argument(
         "--halt",
         choices=("pause", "exit"),
         default="pause",
-        help="what a missed level of a contract that halts, or an open breaker, does: stay in the "
-        "group and deliver nothing (default), or end with exit code 1",
+        help="at a missed level of a contract that halts, or an open breaker: stay in the group and deliver nothing "
+        "(default), or end with exit code 1",
     )
-    parser.add_argument(
+    group.add_argument(
         "--breaker-ratio",
         type=_ratio,
         metavar="SHARE",
         help="halt a partition when so many of its last 100 records are bad: 0.5 is half of them",
     )
-    parser.add_argument(
+    group.add_argument(
         "--breaker-consecutive", type=_count, metavar="N", help="halt a partition after N bad records in a row"
     )
-    parser.add_argument(
+    group.add_argument(
         "--http",
         type=_address,
         metavar="[HOST:]PORT",
-        help="answer /livez, /readyz and /metrics here: 9464 is on the loopback interface, 0.0.0.0:9464 on all",
+        help="/livez, /readyz, /metrics: 9464 is on the loopback interface, 0.0.0.0:9464 on all",
     )
-    parser.add_argument(
+    group.add_argument(
         "--watch-dead-letters",
         type=_seconds,
         metavar="SECONDS",
         help="look so often for the oldest dead letter that nobody has resolved, for /metrics",
-    )
-    parser.add_argument(
-        "--format",
-        choices=("text", "json"),
-        default="text",
-        help="json prints the counts at the end to standard output",
-    )
-    add_registry(parser)
-    add_shadow(parser)
-    return parser
-
-
-def add_letter_form(parser: argparse.ArgumentParser) -> None:
-    """The options that say where dead letters go and what they look like; ``letter_form`` reads the latter."""
-    parser.add_argument(
-        "--dead-letter",
-        metavar="TOPIC",
-        help="where bad records are written; default the contract's. {group} in it stands for the group",
-    )
-    parser.add_argument(
-        "--dead-letter-key",
-        choices=KEY_POLICIES,
-        default="keep",
-        help="the key of dead letters: the record's (default), its SHA-256, none, or as the contract says: "
-        "a hash where its key_field is sensitive",
-    )
-    parser.add_argument(
-        "--dead-letter-key-secret",
-        metavar="FILE",
-        help="make the hash an HMAC with what is in this file: without, a key that can be guessed can be found",
-    )
-    parser.add_argument(
-        "--connect-headers",
-        action="store_true",
-        help="write Kafka Connect's headers (__connect.errors.*) into dead letters too",
     )
 
 

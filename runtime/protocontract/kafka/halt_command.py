@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT
 from protocontract.kafka import client
-from protocontract.kafka.connection import Cluster, add_connection, check_topic, cluster
+from protocontract.kafka.connection import Cluster, HelpFormatter, add_connection, check_topic, cluster
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.halting import halted_by
 from protocontract.kafka.http import REASON_HEADER
@@ -23,6 +23,8 @@ _STATUS: Final = """\
 Show what a guard's group has committed, and which partitions are halted and why. It reads only.
 
 exit codes: 0 nothing is halted, 1 something is, 2 could not ask
+
+example: protocontract guard status --source payments.raw --sink payments
 """
 _RESUME: Final = """\
 Let a halted line go on, with the record before which it stopped. A guard that runs is told by --http; the halts of a
@@ -189,7 +191,7 @@ def halt_parser(name: str, description: str, epilog: str | None = None) -> argpa
         description=description,
         epilog=epilog,
         allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
     )
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
 from protocontract.kafka.connection import (
     Cluster,
+    HelpFormatter,
     add_connection,
     add_selection,
     add_state,
@@ -201,9 +202,10 @@ def _replays(text: str) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="protocontract replay",
+        usage="protocontract replay TOPIC (--to TARGET | --to-source | --dry-run) [options]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=HelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("topic", metavar="TOPIC", help="the dead-letter topic")

@@ -177,6 +177,9 @@ def _dead_letter_topic(options: argparse.Namespace, contract: Contract[Any], gro
 
 def _parser() -> argparse.ArgumentParser:
     parser = halt_parser("skip", _DESCRIPTION, _EPILOG)
+    parser.usage = (
+        "protocontract guard skip TOPIC:PARTITION:OFFSET --contract NAME --sink TOPIC --reason TEXT [options]"
+    )
     parser.add_argument("record", metavar="TOPIC:PARTITION:OFFSET", help="the record")
     parser.add_argument("--reason", required=True, metavar="TEXT", help="why; without any value of the record")
     parser.add_argument("--by", metavar="NAME", help="who decides it; default your login")
