@@ -53,3 +53,30 @@ def test_left_alone(value: str) -> None:
 )  # fmt: skip
 def test_found(value: str) -> None:
     assert looks_misdecoded(value)
+
+
+@pytest.mark.parametrize(
+    ("sentence", "encoding"),
+    [
+        ("你好", "gbk"),
+        ("价格是一百元", "gbk"),
+        ("我是中国人", "gbk"),
+        ("今天天气很好，明天下雨。", "gb18030"),
+        ("日本語テスト", "gbk"),
+        ("こんにちは", "shift_jis"),
+        ("テストです", "shift_jis"),
+    ],
+)
+def test_damaged_text_of_east_asia(sentence: str, encoding: str) -> None:
+    assert not looks_misdecoded(sentence)
+    assert looks_misdecoded(sentence.encode().decode(encoding, "replace"))
+
+
+@pytest.mark.parametrize("text", ["锟斤拷", "姓名：锟斤拷锟斤拷"])
+def test_replacement_characters_that_were_read_as_gbk(text: str) -> None:
+    assert looks_misdecoded(text)
+
+
+@pytest.mark.parametrize("text", ["联通", "浣熊", "縺れる", "繧", "娴静", "鏡花水月", "涓滴", "ｱｲｳ 繝"])
+def test_rare_characters_are_no_damage(text: str) -> None:
+    assert not looks_misdecoded(text)
