@@ -17,6 +17,7 @@ from protocontract.kafka import client
 from protocontract.kafka.client import Consumer, Fetched, Membership, TopicPartition
 from protocontract.kafka.errors import SourceError
 from protocontract.kafka.halting import kept_halt
+from protocontract.kafka.skipping import Skip, elsewhere
 from protocontract.kafka.stats import GuardStats
 
 log: Final = logging.getLogger("protocontract.kafka")
@@ -297,6 +298,31 @@ class CommittedSource:
         for tp, (offset, _, halt) in marks.items():
             share = self.partitions[tp]
             share.committed, share.saved, share.taken_to = offset, halt, None
+
+    def skip(self, skip: Skip, blocked: str | None) -> str | None:
+        """Pass over the record before which a partition stands, in the transaction that comes next.
+
+        ``blocked``: why nothing is committed at present, or None. Returns why it is not done, or None.
+        """
+        record = skip.record
+        where = f"{record.topic}:{record.partition}"
+        share = self.partitions.get(TopicPartition(record.topic, record.partition))
+        if share is None:
+            return f"{where} is not with this member; ask the one that has it"
+        if not share.halt and blocked is None:
+            return f"{where} is neither halted nor blocked"
+        refused = elsewhere(skip, share.mark)
+        if refused is None and share.buffer and share.buffer[0].offset != record.offset:
+            refused = f"{where} stands at {share.mark}, not at {record.offset}; look again with guard status"
+        if refused is not None or skip.dry_run:
+            return refused
+        if share.buffer:
+            share.take()
+        else:
+            # Never fetched: the line was halted when the partition came.
+            self.consumer.seek(share.tp, record.offset + 1)
+            share.position = share.taken_to = record.offset + 1
+        return None
 
     def commit(self) -> None:
         """Halting asks for halts to be written: the next transaction does (see ``behind``)."""

@@ -45,6 +45,7 @@ from protocontract.kafka.letter_form import DeadLetterForm
 from protocontract.kafka.outbox import TRUNCATED_SIZES, TooLarge
 from protocontract.kafka.registry_frames import SinkFrame
 from protocontract.kafka.shadow import Shadow, Tally
+from protocontract.kafka.skipping import Skip, Skipping
 from protocontract.kafka.stats import GuardStats, PartitionStats
 from protocontract.kafka.transaction import Disturbed, TransactionFailed, Transactions
 from protocontract.violations import rule_label
@@ -152,6 +153,7 @@ class ExactlyOnce:
         )
         self._group = group_header(str(config["group_id"]))
         self._source = CommittedSource(self._consumer, self.stats)
+        self._skipping = Skipping()
         self._halting = Halting(
             self._judge.contracts, self._judge.contract_of, clock, breaker=breaker, on_breach=on_breach
         )
@@ -204,6 +206,14 @@ class ExactlyOnce:
     def resume_levels(self, reason: str = "") -> None:
         """Go on after a halt; levels are judged anew. May be called from another thread. The reason goes to the log."""
         self._halting.resume(reason)
+
+    def skip(self, skip: Skip, within: float = 30.0) -> str | None:
+        """Pass over the record before which a partition stands, halted or blocked: for ``protocontract guard skip``.
+
+        To be called from another thread: it waits for the guard's, at most ``within`` seconds. Returns why it was not
+        done, or None.
+        """
+        return self._skipping.ask(skip, within)
 
     @property
     def assignment(self) -> set[TopicPartition]:
@@ -279,6 +289,8 @@ class ExactlyOnce:
                 source.poll()
             elif source.keep_alive_due:
                 source.poll(hold=True)
+            if self._skipping.asked and source.member is not None:
+                self._skipping.meet(self._skip)
             if any(source.ready()) or source.behind:
                 self._transact()
             elif self._blocked is not None and source.member is not None:
@@ -292,6 +304,17 @@ class ExactlyOnce:
             return False
         registry.give_up(self._give_up_after)
         return True
+
+    def _skip(self, skip: Skip) -> str | None:
+        refused = self._source.skip(skip, self.blocked)
+        if refused is not None or skip.dry_run:
+            return refused
+        if not self._transact(take=False):
+            return "its transaction failed; ask again"
+        counts = self.stats.of(TopicPartition(skip.record.topic, skip.record.partition))
+        counts.consumed += 1
+        counts.skipped += 1
+        return None
 
     def _save_halts(self) -> None:
         """Write halts that no transaction has written yet: the next owner would have to find out by itself."""
@@ -318,7 +341,8 @@ class ExactlyOnce:
 
     # -- one transaction
 
-    def _transact(self, *, take: bool = True) -> None:
+    def _transact(self, *, take: bool = True) -> bool:
+        """One transaction, with records unless ``take`` is False. Returns whether it is committed."""
         source = self._source
         member = source.member
         if member is None or member.generation_id < 0:
@@ -326,7 +350,7 @@ class ExactlyOnce:
             log.warning("this member is not in its group; what it read is dropped")
             self.stats.losses += 1
             source.forget()
-            return
+            return False
 
         def check() -> None:
             if not source.still(member):
@@ -352,6 +376,8 @@ class ExactlyOnce:
             raise
         else:
             self._succeeded(work)
+            return True
+        return False
 
     def _fill(self, work: _Work) -> None:
         """Take records until a bound of the transaction, the end of the buffers, or a halt."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Final
@@ -57,9 +57,21 @@ class Skipping:
 
     def look(self, source: Source, outboxes: Sequence[Outbox], blocked: str | None) -> None:
         """Meet the requests. ``blocked``: why the guard delivers nothing at present, or None."""
+        self.meet(lambda skip: self._meet(skip, source, outboxes, blocked))
+
+    def meet(self, how: Callable[[Skip], str | None]) -> None:
+        """Meet the requests. ``how`` passes over a record, and returns why not, or None."""
         while not self._asked.empty():
             skip = self._asked.get()
-            skip.refused = self._meet(skip, source, outboxes, blocked)
+            skip.refused = how(skip)
+            if skip.refused is None and not skip.dry_run:
+                log.warning(
+                    "skipped by an operator: record=%s by=%r reason=%r",
+                    skip.record,
+                    skip.by,
+                    skip.reason,
+                    extra={"protocontract": {"skipped": str(skip.record), "by": skip.by, "reason": skip.reason}},
+                )
             skip.done.set()
 
     def _meet(self, skip: Skip, source: Source, outboxes: Sequence[Outbox], blocked: str | None) -> str | None:
@@ -72,23 +84,11 @@ class Skipping:
         keys = partition.keys
         if not partition.halt and blocked is None and not (keys is not None and keys.blocks(record.offset)):
             return f"{where} is neither halted nor blocked"
-        mark = partition.ledger.watermark
-        if mark is None:
-            return f"{where} is just being taken over; ask again"
-        if mark != skip.standing and mark != record.offset:
-            return f"{where} stands at {mark}, not at {skip.standing}; look again with guard status"
-        if skip.dry_run:
-            return None
-        self._pass(partition, record.offset, source, outboxes)
-        log.warning(
-            "skipped by an operator: record=%s by=%r reason=%r",
-            record,
-            skip.by,
-            skip.reason,
-            extra={"protocontract": {"skipped": str(record), "by": skip.by, "reason": skip.reason}},
-        )
-        source.commit()
-        return None
+        refused = elsewhere(skip, partition.ledger.watermark)
+        if refused is None and not skip.dry_run:
+            self._pass(partition, record.offset, source, outboxes)
+            source.commit()
+        return refused
 
     def _pass(self, partition: Partition, offset: int, source: Source, outboxes: Sequence[Outbox]) -> None:
         ledger, counts, keys = partition.ledger, partition.stats, partition.keys
@@ -110,3 +110,13 @@ class Skipping:
             return
         # Never fetched: the line was halted when the partition came.
         source.seek(partition.tp, offset + 1)
+
+
+def elsewhere(skip: Skip, mark: int | None) -> str | None:
+    """Why the record is not the one before which its partition stands, given the first offset that is not resolved."""
+    where = f"{skip.record.topic}:{skip.record.partition}"
+    if mark is None:
+        return f"{where} is just being taken over; ask again"
+    if mark != skip.standing and mark != skip.record.offset:
+        return f"{where} stands at {mark}, not at {skip.standing}; look again with guard status"
+    return None
