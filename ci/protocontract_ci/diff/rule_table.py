@@ -284,11 +284,7 @@ def _bounds(rules: Mapping[str, Value], slot: Slot) -> tuple[Any, bool, Any, boo
 def _inverted(slot: Slot) -> bool:
     """Whether the lower bound lies above the upper one: then the values between them are refused."""
     bounds = [_number(slot, slot.rules[name]) for name in _BOUNDS if name in slot.rules]
-    return len(bounds) == 2 and bounds[0] >= bounds[1] and not _one_point(slot)
-
-
-def _one_point(slot: Slot) -> bool:
-    return "gte" in slot.rules and "lte" in slot.rules and slot.rules["gte"] == slot.rules["lte"]
+    return len(bounds) == 2 and bool(bounds[0] > bounds[1])
 
 
 def _stretches(slot: Slot) -> list[_Stretch]:
@@ -299,7 +295,8 @@ def _stretches(slot: Slot) -> list[_Stretch]:
     low, low_in, high, high_in = _bounds(slot.rules, slot)
     if _inverted(slot):
         return [(least, True, high, high_in), (low, low_in, most, True)]
-    return [(low, low_in, high, high_in)]
+    empty = low > high or (low == high and not (low_in and high_in))
+    return [] if empty else [(low, low_in, high, high_in)]
 
 
 def range_implied(slot: Slot, other: Slot) -> bool:

@@ -164,15 +164,18 @@ class _Message:
                 continue
             element = self._fields.element(old_field, new_field)
             for path, old, new in _differing(before, after):
+                joint = self._joint(old_field, new_field, path)
                 if path.endswith("ignore"):
                     direction, decided = self._ignore_direction(old_field, new_field, address(path).slot), True
+                elif joint is not None:
+                    direction, decided = joint
                 else:
                     forth = old is None or self._implied(old_field, old, self._before, new_field, self._after)
                     back = new is None or self._implied(new_field, new, self._after, old_field, self._before)
                     direction, decided = _direction(old, new, forth, back)
                 yield _Difference(
                     f"{element.name}@{path}", (old_field.name, path), element, old, new, direction, decided,
-                    joint=self._is_joint(old_field, new_field, path),
+                    joint=joint is not None,
                 )  # fmt: skip
 
     def _of_new_fields(self) -> Iterator[_Difference]:
@@ -216,7 +219,7 @@ class _Message:
             kinds = {address(path).kind for path in side.rules(other.name) if address(path).slot == at.slot}
             if any(rule_table.implied(at.name, rule.value, side.slot(other, at.slot, kind)) for kind in kinds):
                 return True
-        elif not rule.cel and self._by_table(at.name, rule.value, slot, own_side.slot(own, at.slot, at.kind)):
+        elif not rule.cel and rule_table.implied(at.name, rule.value, slot):
             return True
         if theirs != "IGNORE_UNSPECIFIED" and mine == "IGNORE_UNSPECIFIED":
             return False
@@ -225,16 +228,14 @@ class _Message:
             return True
         return not at.slot and self._implied_conjuncts(own_side.raised(own, rule), side)
 
-    @staticmethod
-    def _by_table(name: str, value: Value, slot: rule_table.Slot, own: rule_table.Slot) -> bool:
-        if name in _BOUNDS and (rule_table.inverted(slot) or rule_table.inverted(own)):
-            return rule_table.range_implied(slot, own)
-        return rule_table.implied(name, value, slot)
-
-    def _is_joint(self, old: ir.Field, new: ir.Field, path: str) -> bool:
+    def _joint(self, old: ir.Field, new: ir.Field, path: str) -> tuple[Direction, bool] | None:
+        """The direction of a bound that says nothing without the other one; None for every other rule."""
         at = address(path)
-        slots = self._before.slot(old, at.slot, at.kind), self._after.slot(new, at.slot, at.kind)
-        return at.name in _BOUNDS and any(map(rule_table.inverted, slots))
+        before, after = self._before.slot(old, at.slot, at.kind), self._after.slot(new, at.slot, at.kind)
+        if at.name not in _BOUNDS or not (rule_table.inverted(before) or rule_table.inverted(after)):
+            return None
+        forth, back = rule_table.range_implied(after, before), rule_table.range_implied(before, after)
+        return ("neutral" if forth and back else "tightened" if forth else "loosened" if back else "breaking"), True
 
     def _ignore_direction(self, old: ir.Field, new: ir.Field, slot: str) -> Direction:
         levels = [
