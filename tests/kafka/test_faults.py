@@ -303,6 +303,24 @@ def test_an_evicted_member_handles_and_commits_nothing_more(noticed: bool) -> No
     assert first.stats.losses >= 1
 
 
+def test_a_member_that_was_stopped_asks_the_group_before_it_goes_on() -> None:
+    log = new_log()
+    for number in range(20):
+        log.append(TOPIC, good(number))
+    first = new_guard(log, log.consumer(TOPIC), stop_at_end=False, commit_every=1e9)
+    with first:
+        ones = iter(first)
+        for _ in range(5):
+            next(ones)
+        log.evict(first._consumer, noticed=False)  # type: ignore[arg-type]
+        assert len(drain(new_guard(log, log.consumer(TOPIC)))) == 20
+        # By its clock, it was to look after its membership long ago. Its client has noticed nothing.
+        first._due = -1e9
+        first._consumer.on_idle = first.stop  # type: ignore[attr-defined]
+        assert list(ones) == []
+    assert committed(log) == 20
+
+
 def test_dead_letters_are_not_tried_again_for_a_partition_that_was_lost() -> None:
     log = new_log()
     log.append(TOPIC, GARBAGE)

@@ -194,6 +194,8 @@ class Engine(Controls, Generic[M]):
         self._deadline = 0.0
         self._told_tombstone = False
         self._due = 0.0
+        #: Seconds without a sign of life after which the group gives the partitions away.
+        self._session = (self._consumer.config.get("session_timeout_ms") or 45_000) / 1000
         self._next_commit = 0.0
         self._last_wait_poll = 0.0
 
@@ -561,7 +563,11 @@ class Engine(Controls, Generic[M]):
         if self._tick is not None:
             self._tick()
         now = time.monotonic()
-        if now >= self._source.keep_alive_at:
+        if now - self._due > self._session:
+            # This process was stopped, or busy with one record: others may have the partitions by now.
+            self._source.confirm()
+            now = time.monotonic()
+        elif now >= self._source.keep_alive_at:
             self._source.keep_alive()
             now = time.monotonic()
         elif now >= self._next_commit:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Collection, Iterable
 from queue import SimpleQueue
 from typing import Any, Final
 
+from protocontract.kafka.contact import Contact
 from protocontract.kafka.errors import GuardError, SourceError
 from protocontract.kafka.partition import Partition
 from protocontract.kafka.ports import (
@@ -37,6 +38,9 @@ log: Final = logging.getLogger("protocontract.kafka")
 
 #: A rejoin needs a poll of at least this long.
 KEEP_ALIVE_MS: Final = 100
+#: How often, and how long each time, a member that was away asks for its membership.
+CONFIRM_TRIES: Final = 10
+CONFIRM_MS: Final = 2_000
 #: Longest time between two polls while records are handled, so that other members need not wait for a rebalance.
 KEEP_ALIVE_SECONDS: Final = 10.0
 
@@ -53,16 +57,19 @@ class Source:
         clock: Callable[[], float] = time.monotonic,
         parse_halt: Callable[[str], str] | None = None,
         block_keys: bool = False,
+        give_up_after: float | None = None,
     ) -> None:
         """``parse_halt``: takes the metadata of a committed offset and returns why the partition is halted ("": it is
         not). Given where the line can be stopped; every new partition's metadata is read then.
-        ``block_keys``: later records of a key wait behind a rejected one.
+        ``block_keys``: later records of a key wait behind a rejected one. ``give_up_after``: seconds without an answer
+        from the source after which polling raises UnreachableError.
         """
         self._block_keys = block_keys
         self._parse_halt = parse_halt
         consumer = self.consumer = kafka.consumer
         self._offset = kafka.offset
         self._sleep = kafka.sleep
+        self._contact = Contact(kafka, give_up_after, clock)
         self.stats = stats
         self.partitions: dict[TopicPartition, Partition] = {}
         self._revoked: dict[TopicPartition, Partition] = {}
@@ -148,6 +155,10 @@ class Source:
             self._last_poll = self._clock()
         self._retry_wait = 0.1
         self._note_membership()
+        if fetched:
+            self._contact.heard()
+        else:
+            self._contact.check()
         for tp, records in fetched.items():
             partition = self.partitions.get(tp)
             if partition is None:
@@ -171,6 +182,33 @@ class Source:
     def keep_alive_at(self) -> float:
         """When the next keep-alive is due, on the clock given."""
         return self._last_poll + self._keep_alive_after
+
+    def confirm(self) -> None:
+        """Ask the group whether this is still its member, and wait for the answer.
+
+        For a process that was stopped for longer than its session lasts. Its client believes that all is well until
+        some answer of the broker's says otherwise, and kafka-python 3.0.12 sends no heartbeat before the next poll.
+        """
+        for _ in range(CONFIRM_TRIES):
+            if not self.still_member():
+                return
+            offsets = {
+                tp: self._offset(partition.ledger.watermark, partition.epoch, "")
+                for tp, partition in self.partitions.items()
+                if partition.halt == "" and partition.ledger.watermark is not None
+            }
+            if not offsets:
+                break
+            try:
+                # What is committed already is committed again: only a member of this generation may.
+                self.consumer.commit(offsets, timeout_ms=CONFIRM_MS)
+            except known_errors() as error:
+                self.stats.commit_errors += 1
+                log.info("the group does not confirm this member (%s)", error_name(error))
+                self.keep_alive()
+            else:
+                return
+        self.keep_alive()
 
     def wait(self, seconds: float) -> None:
         """Let time pass without reading, as a member of the group."""
@@ -210,6 +248,7 @@ class Source:
             log.warning("poll failed (%s); trying again in %.1f s", error_name(error), self._retry_wait)
             self._sleep(self._retry_wait)
             self._retry_wait = min(self._retry_wait * 2, 5.0)
+            self._contact.check()
             return
         where = ", ".join(
             f"{tp.topic}:{tp.partition} next {partition.ledger.next}"
