@@ -465,6 +465,8 @@ def test_the_age_of_the_open_transaction(monkeypatch: pytest.MonkeyPatch) -> Non
     assert len(ages) == 1
     assert ages[0] > 0
     assert line.guard.open_transaction_age == 0
+    assert line.guard.stats.longest_transaction > ages[0]
+    assert line.guard.stats.as_dict()["longest_transaction"] > 0
     line.close()
 
 

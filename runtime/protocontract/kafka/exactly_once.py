@@ -358,6 +358,7 @@ class ExactlyOnce:
 
         work = _Work()
         counted = self._halting.remember()
+        done = False
         try:
             self._transactions.begin()
             if take:
@@ -375,9 +376,10 @@ class ExactlyOnce:
             source.forget()
             raise
         else:
+            done = True
             self._succeeded(work)
-            return True
-        return False
+        self.stats.longest_transaction = self._transactions.longest
+        return done
 
     def _fill(self, work: _Work) -> None:
         """Take records until a bound of the transaction, the end of the buffers, or a halt."""

@@ -70,6 +70,8 @@ class GuardStats:
     #: Transactions that were committed, and that were aborted: only under ``--exactly-once``.
     transactions: int = 0
     transactions_aborted: int = 0
+    #: Seconds that the longest of them was open. Readers of committed records waited so long.
+    longest_transaction: float = 0.0
 
     def of(self, partition: TopicPartition) -> PartitionStats:
         """The counts of one partition."""
@@ -158,4 +160,5 @@ class GuardStats:
             "losses": self.losses,
             "transactions": self.transactions,
             "transactions_aborted": self.transactions_aborted,
+            "longest_transaction": round(self.longest_transaction, 6),
         }

@@ -96,6 +96,8 @@ class Transactions:
         self._flush_timeout = flush_timeout
         #: How many producers were thrown away.
         self.rebuilt = 0
+        #: Seconds from the begin to the end of the longest transaction so far, committed or not.
+        self.longest = 0.0
 
     @property
     def ready(self) -> bool:
@@ -188,8 +190,8 @@ class Transactions:
         finally:
             if not done:
                 self._throw_away(abort=True)
+            self._ended()
             self._sent = []
-            self._open_since = None
 
     def abort(self) -> None:
         """Abort the open transaction and throw its producer away."""
@@ -203,6 +205,10 @@ class Transactions:
         if producer is not None:
             client.close_producer(cast(client.Producer, producer), timeout)
 
+    def _ended(self) -> None:
+        self.longest = max(self.longest, self.age)
+        self._open_since = None
+
     def _ready_producer(self) -> TransactionalProducer:
         if self._producer is None:
             raise RuntimeError("prepare() comes first")
@@ -210,8 +216,8 @@ class Transactions:
 
     def _throw_away(self, *, abort: bool = False) -> None:
         producer, self._producer = self._producer, None
+        self._ended()
         self._sent = []
-        self._open_since = None
         if producer is None:
             return
         self.rebuilt += 1
