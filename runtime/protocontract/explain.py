@@ -192,6 +192,10 @@ RULES: Final[dict[str, tuple[str, str]]] = {
         'your handler raised on every attempt, and on_failure is "dead_letter"',
         "fix the handler, then replay the dead letter",
     ),
+    "sink.too_large": (
+        "the sink refused a good record for its size, and --sink-too-large is dead_letter",
+        "raise max.message.bytes of the sink, then replay the dead letter",
+    ),
     "operator.skipped": (
         "an operator let the guard pass over the record: protocontract guard skip",
         "the reason and who gave it are in the dead letter's headers; replay it, or fix it with dead-letter edit",

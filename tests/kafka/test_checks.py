@@ -91,6 +91,12 @@ def test_nothing_is_wrong() -> None:
         ),
         (
             (SOURCE, SINK, DEAD),
+            {"missing_codecs": ["lz4", "zstd"]},
+            "producers choose how topic raw is compressed (compression.type=producer), and this installation cannot "
+            "read lz4, zstd",
+        ),
+        (
+            (SOURCE, SINK, DEAD),
             {"compression": "lz4", "missing_codecs": ["lz4"]},
             "compression_type: this installation cannot write lz4",
         ),

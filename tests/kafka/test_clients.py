@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from protocontract.kafka import DeadLetterError, GuardError
+from protocontract.kafka.errors import UnreachableError
 from protocontract.kafka.ports import TopicPartition
 from tests.kafka.clients_kit import CLIENTS, Kit
 from tests.kafka.conftest import Broker
@@ -179,6 +180,21 @@ async def markers_leave_no_lag(place: Place) -> None:
     assert place.committed() == place.broker.ends(place.source) == {0: 7}
 
 
+@scenario
+async def compressed_batches(place: Place) -> None:
+    place.fill([])
+    kinds = ("gzip", "lz4", "snappy", "zstd")
+    for kind in kinds:
+        producer = place.broker.producer(compression_type=kind)
+        for value in (good(1), GARBAGE):
+            producer.send(place.source, value)
+        producer.flush()
+        producer.close()
+    async with place.member() as member:
+        assert len(await member.rest()) == len(kinds)
+    assert member.guard.stats.dead_lettered == len(kinds)
+
+
 # -- groups
 
 
@@ -283,6 +299,21 @@ async def a_dead_letter_topic_that_vanishes(place: Place) -> None:
         member.guard.stop()
         await task
     assert place.dead_offsets() == [1]
+
+
+@scenario
+async def a_source_that_vanishes(place: Place) -> None:
+    place.fill([good(0)])
+    async with place.member(stop_at_end=False, give_up_after=2.0, grace=2.0) as member:
+        (record,) = await member.take(1)
+        record.done()
+        # As long as it answers, an idle topic is none that is gone.
+        task = asyncio.create_task(member.rest())
+        await asyncio.sleep(3.0)
+        assert not task.done()
+        place.broker.admin.delete_topics([place.source])
+        with pytest.raises(UnreachableError, match=f"topic {place.source} does not answer .*gave up after 2 s"):
+            await task
 
 
 @scenario

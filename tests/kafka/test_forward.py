@@ -14,7 +14,18 @@ from protocontract.kafka.client import TopicPartition
 from protocontract.kafka.forward import Forward
 from protocontract.kafka.memory import MemoryLog, SendFault
 from protocontract.violations import Change
-from tests.kafka.support import CONTRACT, DEAD, GARBAGE, TOPIC, Payment, committed, good, new_guard, new_log
+from tests.kafka.support import (
+    CONTRACT,
+    DEAD,
+    GARBAGE,
+    TOPIC,
+    Payment,
+    committed,
+    dead_headers,
+    good,
+    new_guard,
+    new_log,
+)
 
 SINK = "clean"
 
@@ -23,8 +34,11 @@ def forward(log: MemoryLog, *, encoding: Any = None, **options: Any) -> Any:
     """Forward everything; the guard afterwards."""
     if SINK not in log.topics():
         log.create_topic(SINK)
+    too_large = options.pop("sink_too_large", "block")
     guard = new_guard(log, tombstones="deliver", **options)
-    pump = Forward(guard, SINK, log.producer, encoding=encoding, backoff=(0.001, 0.01), max_pending=10)
+    pump = Forward(
+        guard, SINK, log.producer, encoding=encoding, backoff=(0.001, 0.01), max_pending=10, too_large=too_large
+    )
     try:
         pump.run()
     finally:
@@ -216,3 +230,33 @@ def test_values_that_changed_are_recorded_as_changes() -> None:
     with guard:
         (changes,) = [record.changes for record in guard]
     assert changes == (Change("note", "text", " a ", "a"),)
+
+
+def _small_sink(log: MemoryLog) -> None:
+    log.create_topic(SINK, max_message_bytes=200)
+
+
+def test_a_record_that_the_sink_refuses_for_its_size_is_waited_with_by_name() -> None:
+    log = new_log()
+    _small_sink(log)
+    for number in range(4):
+        log.append(TOPIC, good(number, note="n" * (300 if number == 2 else 0)))
+    with pytest.raises(SinkError, match=r"the record payments:0:2 is larger than topic clean takes"):
+        forward(log, give_up_after=0.2)
+    assert committed(log) == 2
+    assert (len(log.records(SINK)), log.records(DEAD)) == (2, [])
+
+
+def test_a_record_that_the_sink_refuses_for_its_size_is_dead_lettered_on_request() -> None:
+    log = new_log()
+    _small_sink(log)
+    for number in range(30):
+        log.append(TOPIC, good(number, note="n" * (300 if number in (7, 8, 29) else 0)))
+    guard = forward(log, sink_too_large="dead_letter")
+    sent = [Payment.FromString(record.value).id for record in log.records(SINK)]
+    assert list(dict.fromkeys(sent)) == [f"p{number}" for number in range(30) if number not in (7, 8, 29)]
+    letters = [dead_headers(record) for record in log.records(DEAD)]
+    assert [letter["protocontract.offset"] for letter in letters] == [b"7", b"8", b"29"]
+    assert {letter["protocontract.rule_ids"] for letter in letters} == {b"sink.too_large"}
+    assert committed(log) == 30
+    assert (guard.stats.delivered, guard.stats.dead_lettered) == (27, 3)

@@ -1,7 +1,7 @@
 """What is looked at before ``protocontract guard`` starts: topics, rights, the dead-letter topic's settings, codecs.
 
-All of it is asked through the admin client, and all problems are told at once. What can only be found while reading is
-told then: a batch whose producer chose a codec that this installation cannot read stops the guard.
+All of it is asked through the admin client, and all problems are told at once. A codec that the source may hold and that
+this installation cannot read is one of them: its first batch would stop the guard.
 """
 
 from __future__ import annotations
@@ -109,16 +109,25 @@ def _access(what: str, topic: Topic, operation: str) -> list[str]:
 
 def _codecs(source: Topic, compression: str | None, missing: Collection[str]) -> list[str]:
     found = []
-    stored = source.settings.get("compression.type", "")
-    if stored in _CODECS and stored in missing:
-        found.append(
-            f"source: topic {source.name} is compressed with {stored}, which this installation cannot read; "
-            f"install what kafka-python needs for {stored}"
-        )
+    unread = set(missing)
     if compression in _CODECS and compression in missing:
         found.append(
             f"compression_type: this installation cannot write {compression}; "
             f"install what kafka-python needs for {compression}"
+        )
+        unread.discard(compression)
+    stored = source.settings.get("compression.type", "")
+    if stored in _CODECS and stored in unread:
+        found.append(
+            f"source: topic {source.name} is compressed with {stored}, which this installation cannot read; "
+            f"install what kafka-python needs for {stored}"
+        )
+    elif stored == "producer" and unread:
+        names = ", ".join(sorted(unread))
+        found.append(
+            f"source: producers choose how topic {source.name} is compressed (compression.type=producer), and this "
+            f"installation cannot read {names}; install what kafka-python needs: "
+            'pip install "protocontract[kafka]" brings it'
         )
     return found
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Coroutine, Iterable, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, Final, TypeVar, cast
 
 from protocontract.kafka.awaiting import wait_for
@@ -280,13 +280,20 @@ class AioConsumer:
         self, partitions: Iterable[TopicPartition], timeout_ms: int | None = None
     ) -> dict[TopicPartition, int]:
         """The ends of partitions."""
-        return cast("dict[TopicPartition, int]", wait_for(self._consumer.end_offsets(list(partitions))))
+        return self._ends(self._consumer.end_offsets, partitions, timeout_ms)
 
     def beginning_offsets(
         self, partitions: Iterable[TopicPartition], timeout_ms: int | None = None
     ) -> dict[TopicPartition, int]:
         """The first offsets of partitions."""
-        return cast("dict[TopicPartition, int]", wait_for(self._consumer.beginning_offsets(list(partitions))))
+        return self._ends(self._consumer.beginning_offsets, partitions, timeout_ms)
+
+    def _ends(
+        self, ask: Callable[[list[Any]], Any], partitions: Iterable[TopicPartition], timeout_ms: int | None
+    ) -> dict[TopicPartition, int]:
+        within = ASK_WITHIN if timeout_ms is None else timeout_ms / 1000
+        found = wait_for(_within(within, ask([aiokafka.TopicPartition(*tp) for tp in partitions])))
+        return cast("dict[TopicPartition, int]", found)
 
     def partitions_for_topic(self, topic: str) -> set[int]:
         """The partitions of a topic; none if it is missing."""

@@ -17,7 +17,7 @@ from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageE
 from protocontract.contract import Contract
 from protocontract.kafka import checks, client
 from protocontract.kafka.connection import Cluster, client_config
-from protocontract.kafka.errors import DeadLetterError, GuardError, RegistryError, SinkError
+from protocontract.kafka.errors import DeadLetterError, GuardError, RegistryError, SinkError, UnreachableError
 from protocontract.kafka.exactly_once import ExactlyOnce
 from protocontract.kafka.forward import Forward
 from protocontract.kafka.guard import Guard
@@ -64,6 +64,8 @@ def guard_command(argv: list[str]) -> int:
         raise UsageError("source, sink and dead letters must be three topics")
     if options.on_reject != "dead_letter" and options.exactly_once:
         raise UsageError("--on-reject block_key keeps offsets open, which --exactly-once cannot; choose one")
+    if options.sink_too_large != "block" and options.exactly_once:
+        raise UsageError("--sink-too-large dead_letter is for at least once; --exactly-once waits")
     if options.transactional_id_prefix is not None and not options.exactly_once:
         raise UsageError("--transactional-id-prefix names transactions; add --exactly-once")
     if options.watch_dead_letters is not None and options.http is None:
@@ -73,7 +75,7 @@ def guard_command(argv: list[str]) -> int:
             raise UsageError(f"`{topic}` is no name of a topic; expected letters, digits, `.`, `_` and `-`")
     try:
         return _run(options, contract, dead, config)
-    except (DeadLetterError, SinkError, RegistryError) as error:
+    except (DeadLetterError, SinkError, RegistryError, UnreachableError) as error:
         return _say(error, COULD_NOT_CHECK)
     except GuardError as error:
         return _say(error, BROKEN if options.running else COULD_NOT_CHECK)
@@ -211,6 +213,7 @@ def _at_least_once(
         encoding=options.sink_encoding,
         frame=options.sink_frame,
         acknowledge_within=client.answer_within(config),
+        too_large=options.sink_too_large,
     )
 
     # What closes in time does so by itself: this is for a client that does not come back from a call.

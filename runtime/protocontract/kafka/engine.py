@@ -117,8 +117,8 @@ class Engine(Controls, Generic[M]):
             SHA-256 of the whole in its headers ("truncate").
         backoff: first and longest pause between tries to write a dead letter, in seconds.
         max_pending: most dead letters on their way at once.
-        give_up_after: seconds after which a dead-letter topic that cannot be written is an error. Default: never;
-            missing rights are an error after a few tries in any case.
+        give_up_after: seconds after which a dead-letter topic that cannot be written, or a source that does not answer,
+            is an error. Default: never; missing rights are an error after a few tries in any case.
         grace: seconds that closing waits for acknowledgements and for the last commit, counted from ``stop``.
         commit_every: seconds between commits while a fetched batch is handled.
         stop_at_end: end when everything is resolved that was in the topics when the guard started.
@@ -165,6 +165,7 @@ class Engine(Controls, Generic[M]):
             self.stats,
             listener=listener,
             parse_halt=self._halting.parse,
+            give_up_after=give_up_after,
             block_keys=on_reject == "block_key",
         )
         self._skipping = Skipping()
@@ -237,7 +238,8 @@ class Engine(Controls, Generic[M]):
                 )
         missing = self._client.missing_codecs()
         if missing:
-            log.info("compressed batches of these kinds would stop the guard: %s", ", ".join(missing))
+            # Whether the topic can hold them is the command's to find out: it takes rights to ask for.
+            log.warning("batches compressed with %s would stop the guard: install the codecs", ", ".join(missing))
         self._source.start()
         if self._stop_at_end:
             self._ends = Ends(self._consumer, self._client.partition)

@@ -15,6 +15,10 @@ class SourceError(GuardError):
     """
 
 
+class UnreachableError(GuardError):
+    """No broker of the source answers, and the guard was told not to wait longer. Nothing is lost: it is uncommitted."""
+
+
 class DeadLetterError(GuardError):
     """Dead letters cannot be written, and the guard was told not to wait longer. Nothing is lost: it is uncommitted."""
 

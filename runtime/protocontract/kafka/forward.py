@@ -18,6 +18,7 @@ from protocontract.kafka.errors import GuardError
 from protocontract.kafka.guard import Guard
 from protocontract.kafka.judge import Judge
 from protocontract.kafka.outbox import Outbox, Sending
+from protocontract.kafka.record import Record
 from protocontract.kafka.registry_frames import VALUE_SCHEMA_ID, Framed, SinkFrame
 from protocontract.violations import Refusal
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from protocontract.contract import Contract
 
 SinkEncoding = Literal["protobuf", "json", "confluent"]
+
+SinkTooLarge = Literal["block", "dead_letter"]
 
 #: Records on their way to the sink at once.
 MAX_PENDING: Final = 10_000
@@ -44,9 +47,11 @@ class Forward:
         backoff: tuple[float, float] = (0.1, 10.0),
         max_pending: int = MAX_PENDING,
         acknowledge_within: float = 150.0,
+        too_large: SinkTooLarge = "block",
     ) -> None:
         """``encoding``: how values are written to the sink; default as they came. ``frame``: what they all get then,
-        where they are framed.
+        where they are framed. ``too_large``: a good record that the sink refuses for its size is tried for ever
+        ("block"), which says which one it is, or dead-lettered under the rule ``sink.too_large`` ("dead_letter").
 
         The guard must deliver tombstones, so that they reach the sink.
         """
@@ -62,6 +67,7 @@ class Forward:
             acknowledge_within=acknowledge_within,
             ordered=True,
         )
+        self._too_large = too_large
         guard._sink = self._sink
 
     def start(self) -> None:
@@ -84,6 +90,8 @@ class Forward:
                 violation = own_violation(record.contract, "wire.null", "neither key nor value; expected a message")
                 guard._dead_letter(record._partition, raw, record.contract, (violation,))
                 continue
+            if sink.refused is not None and self._is_given_up(record):
+                continue
             letter = sink_letter(
                 self._topic,
                 guard._judge,
@@ -96,6 +104,15 @@ class Forward:
             )
             outcome: Literal["delivered", "tombstones"] = "delivered" if raw.value is not None else "tombstones"
             sink.send(Sending(letter, record._partition, raw.offset, outcome))
+
+    def _is_given_up(self, record: Record[Any]) -> bool:
+        """Whether a record is dead-lettered because the sink does not take one of its size."""
+        if self._too_large == "block" or self._sink.refused != (record._partition.tp, record.offset):
+            return False
+        self._sink.refused = None
+        violation = own_violation(record.contract, "sink.too_large", "the sink takes no record of this size")
+        self._guard._dead_letter(record._partition, record.raw, record.contract, (violation,))
+        return True
 
     def close(self, timeout: float) -> None:
         """Close the sink's producer, after the guard was closed."""

@@ -130,6 +130,12 @@ def _add_rejecting(group: Options) -> None:
         help="one that its topic refuses for its size: wait (default), or cut it and say so",
     )
     group.add_argument(
+        "--sink-too-large",
+        choices=("block", "dead_letter"),
+        default="block",
+        help="a good record that the sink refuses for its size: wait (default), or dead-letter it (sink.too_large)",
+    )
+    group.add_argument(
         "--allow-retention", action="store_true", help="start although their topic deletes them by age or number"
     )
 
@@ -143,7 +149,8 @@ def _add_ending(group: Options) -> None:
         "--give-up-after",
         type=_seconds,
         metavar="SECONDS",
-        help="end when a topic could not be written, or a registry not be asked, for so long; default never",
+        help="end when the source did not answer, a topic could not be written, or a registry not be asked, for so "
+        "long; default never",
     )
     group.add_argument(
         "--grace",

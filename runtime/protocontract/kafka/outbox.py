@@ -23,6 +23,7 @@ from protocontract.kafka.ports import (
     KafkaTimeoutError,
     Producer,
     ProducerFactory,
+    TopicPartition,
     UnknownTopicOrPartitionError,
     error_kind,
     error_name,
@@ -102,6 +103,8 @@ class Outbox:
         ``ordered``: nothing is sent again from here, because it would come after its successors. What failed is
         dropped and ``must_begin_again`` says so: the caller begins again with the first letter that is not through.
         The outbox stays blocked until then, until all that is on its way is answered, and until the pause is over.
+        After a letter that was too large, or in a batch with one, it takes one letter at a time until one is through:
+        so ``refused`` names the record whose own size it is.
 
         ``sleep``: lets time pass where waiting for an answer must not hold the thread.
         """
@@ -127,6 +130,9 @@ class Outbox:
         self._pause = backoff[0]
         self._failing_since: float | None = None
         self._dropped = False
+        self._one_by_one = False
+        #: The record whose letter an ordered outbox could not send because of its size.
+        self.refused: tuple[TopicPartition, int] | None = None
         self._failed_tries = 0
         #: Nothing is tried again after this time, on the clock given: a try may block, and closing must end in time.
         self.last_try: float | None = None
@@ -163,7 +169,10 @@ class Outbox:
     @property
     def full(self) -> bool:
         """Whether to wait before anything more is put in."""
-        return self.pending >= self._max_pending or (self._bytes >= self._max_pending_bytes and self.pending > 0)
+        pending = self.pending
+        return pending >= self._max_pending or (
+            pending > 0 and (self._one_by_one or self._bytes >= self._max_pending_bytes)
+        )
 
     def check(self, topic: str) -> BaseException | None:
         """Whether the topic can be found now; the error if not. May wait as long as the producer's ``max_block_ms``."""
@@ -287,6 +296,7 @@ class Outbox:
             self._forget(sending)
             sending.done = True
             through.append(sending)
+            self._one_by_one = False
             if self._ordered and self._trouble is not None:
                 return
             self._pause = self._backoff[0]
@@ -316,6 +326,7 @@ class Outbox:
         if self._probe is sending:
             self._probe = None
             alone = True
+        alone = alone or self._one_by_one
         self.counts.errors += 1
         self.counts.last_error = error_name(error)
         # Not only after permanent errors: a kafka-python producer whose batch expired (its topic was deleted, say) can
@@ -349,6 +360,10 @@ class Outbox:
         if self._ordered:
             self._bytes -= sending.size
             self._dropped = True
+            if error_kind(error) == "too_large":
+                self._one_by_one = True
+                if too_large:
+                    self.refused = (sending.partition.tp, sending.offset)
         else:
             # In the order of the log: what failed first is tried first.
             self._waiting.append(sending)

@@ -162,6 +162,7 @@ _OWN: Final = {
     "rule.evaluation": "某条规则对这条消息没有结果",
     "handler.rejected": "处理程序拒绝了该记录",
     "handler.failed": "处理程序多次失败",
+    "sink.too_large": "目标主题不接受这么大的记录",
     "operator.skipped": "操作员让守护进程跳过了该记录",
 }
 
