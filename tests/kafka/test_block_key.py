@@ -66,7 +66,7 @@ def test_what_waits_is_told() -> None:
     with asked.guard as guard:
         assert list(guard) == []
         assert guard.blocked is None
-    assert said[0] == f"{TOPIC}:0: 2 records of 1 keys wait behind rejected ones, the first at 0"
+    assert said[0] == f"{TOPIC}:0: 2 records of 1 key waiting for a rejected one, the first at 0"
 
 
 def test_a_replay_that_fails_frees_nothing(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_blocked_line_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     asked.consumer.on_idle = on_idle
     with asked.guard as guard:
         assert list(guard) == []
-    assert said[0] == f"{TOPIC}:0: 2 records of 1 keys wait behind rejected ones, the first at 0"
+    assert said[0] == f"{TOPIC}:0: 2 records of 1 key waiting for a rejected one, the first at 0"
 
 
 def test_what_cannot_be(capsys: Any) -> None:
@@ -222,7 +222,7 @@ def test_on_a_real_broker(broker: Broker, tmp_path: Path, capsys: Any) -> None:
     process = guard_process(broker, source, sink, dead, *options)
     _, err = process.communicate(timeout=60)
     assert process.returncode == 1, err
-    assert f"not done: {source}:0: 3 records of 1 keys wait behind rejected ones, the first at 0" in err
+    assert f"not done: {source}:0: 3 records of 1 key waiting for a rejected one, the first at 0" in err
     assert [record.key for record in broker.read(sink)] == [other.key]
     group = f"protocontract.{source}.{sink}"
     assert broker.committed(source, group) in ({0: 0}, {0: None})

@@ -18,9 +18,11 @@ from protocontract import cli
 from protocontract.kafka import DeadLetterForm, Guard, edit_command
 from protocontract.kafka.client import TopicPartition
 from protocontract.kafka.dead_letter import Letter, truncated
+from protocontract.kafka.dead_letter_command import text_report
 from protocontract.kafka.letters import DeadLetter
 from protocontract.kafka.memory import MemoryLog
 from protocontract.kafka.oldest import replay_group
+from protocontract.kafka.review import Judgement
 from tests.kafka.conftest import Broker
 from tests.kafka.support import DEAD, GARBAGE, TOPIC, dead_headers, drain, new_guard, new_log
 from tests.kafka.test_replay import RETRY, MemoryCluster, replay
@@ -330,6 +332,10 @@ def test_it_fails_again_and_the_story_stays(run: Run, capsys: Any, tmp_path: Pat
     again = log.records(DEAD)[1]
     headers = dead_headers(again)
     assert (headers["protocontract.attempt"], headers["protocontract.edited_by"]) == (b"2", b"ada")
+    told = DeadLetter(again).as_dict()
+    assert (told["edited_by"], told["edited_fields"], told["edit_reason"]) == ("ada", "amount", "ticket 4711")
+    written = text_report(DEAD, [(DeadLetter(again), Judgement("rejected", []))])
+    assert f"amount edited by ada at {told['edited_at']}: ticket 4711" in written
     # The first letter is superseded; the second one is open.
     assert run(log, "0:0", "--set", "amount=5.00") == 2
     assert "is superseded; the newest of its record is at 0:1" in capsys.readouterr().err

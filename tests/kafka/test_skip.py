@@ -247,6 +247,7 @@ def test_a_batch_that_cannot_be_read(
     assert DeadLetter(letter).rule_ids == ["operator.skipped"]
     code, said = run("dead-letter", "inspect", dead, *CONTRACT_OPTIONS[2:])
     assert (code, "attempt 1  skipped" in said, "operator.skipped" in said) == (0, True, True)
+    assert "reason: broken on disk\n      skipped by ada at " in said
     code, said = run("replay", dead, "--to", sink, "--state", str(tmp_path), "--dry-run", "--format", "json")
     assert json.loads(said)["parked"] == {"skipped": 1}
 
@@ -315,7 +316,11 @@ def test_the_record_of_a_halt_in_a_group_that_is_down(
     assert (report["readable"], report["until"], report["letter"]) == (True, 3, f"{dead}:0:1")
     assert report["halted"].startswith("breaker: 2 bad records in a row")
     named = ("--source", source, "--sink", sink)
-    assert run("guard", "status", *named)[0] == 1
+    code, said = run("guard", "status", *named)
+    assert (code, said.splitlines()[-1]) == (
+        1,
+        f"to go on: protocontract guard resume; without the record: protocontract guard skip {source}:0:3",
+    )
     assert run("guard", "resume", *named, "--reason", "go")[0] == 0
     process = guard_process(broker, source, sink, dead, *breaker)
     _, err = process.communicate(timeout=60)

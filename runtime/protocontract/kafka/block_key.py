@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 from protocontract.kafka.ledger import PartitionLedger
 from protocontract.kafka.ports import Fetched
 from protocontract.kafka.record import RecordId, record_id
+from protocontract.terminal import plural
 
 if TYPE_CHECKING:
     from protocontract.kafka.partition import Partition
@@ -119,10 +120,10 @@ class BlockedKeys:
 
 def waiting(partitions: Iterable[Partition], *, full: bool = False) -> str | None:
     """What waits, in words; None where nothing does. ``full``: only where nothing more is taken."""
-    found = [
-        f"{each.tp.topic}:{each.tp.partition}: {each.keys.waiting:,} records of {len(each.keys):,} keys wait behind "
-        f"rejected ones, the first at {each.ledger.watermark}"
-        for each in partitions
-        if each.keys and (each.keys.full or not full)
-    ]
+    found = []
+    for each in partitions:
+        keys = each.keys
+        if keys and (keys.full or not full):
+            what = f"{plural(keys.waiting, 'record')} of {plural(len(keys), 'key')} waiting for a rejected one"
+            found.append(f"{each.tp.topic}:{each.tp.partition}: {what}, the first at {each.ledger.watermark}")
     return "; ".join(sorted(found)) or None

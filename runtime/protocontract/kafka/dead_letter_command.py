@@ -21,7 +21,15 @@ from protocontract.kafka.connection import (
     cluster,
     selection,
 )
-from protocontract.kafka.dead_letter import REASON
+from protocontract.kafka.dead_letter import (
+    EDIT_REASON,
+    EDITED_AT,
+    EDITED_BY,
+    EDITED_FIELDS,
+    REASON,
+    SKIPPED_AT,
+    SKIPPED_BY,
+)
 from protocontract.kafka.edit_command import add_edit
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.judge import ENCODINGS
@@ -129,8 +137,7 @@ def text_report(
         lines += [f"      {_aligned(row, second)}" for row in group]
         if letter.violations > len(group):
             lines.append(f"      and {plural(letter.violations - len(group), 'violation')} more")
-        if letter.text(REASON):
-            lines.append(f"      reason: {_printable(letter.text(REASON))}")
+        lines += [f"      {_printable(told)}" for told in _told_by_people(letter)]
     counts = rule_counts(letter for letter, _ in judged)
     if counts:
         named = (f"{_printable(rule_id)} {number:,}" for rule_id, number in counts.items())
@@ -138,6 +145,19 @@ def text_report(
     if waiting is not None:
         lines.append(_waiting_line(waiting))
     return "\n".join(lines) + "\n"
+
+
+def _told_by_people(letter: DeadLetter) -> list[str]:
+    """What handlers and operators said of a record: why it is here, who changed it before."""
+    told = []
+    if letter.text(REASON):
+        told.append(f"reason: {letter.text(REASON)}")
+    if letter.text(SKIPPED_BY):
+        told.append(f"skipped by {letter.text(SKIPPED_BY)} at {letter.text(SKIPPED_AT)}")
+    if letter.text(EDITED_BY):
+        changed = f"{letter.text(EDITED_FIELDS)} edited by {letter.text(EDITED_BY)} at {letter.text(EDITED_AT)}"
+        told.append(f"{changed}: {letter.text(EDIT_REASON)}")
+    return told
 
 
 def _waiting_line(waiting: Waiting) -> str:

@@ -18,6 +18,7 @@ from protocontract.kafka.dead_letter import (
     ATTEMPT,
     CLIENT,
     CONTRACT,
+    EDITED,
     ERROR_CLASS,
     ERROR_CODES,
     FIELD_PATHS,
@@ -33,6 +34,8 @@ from protocontract.kafka.dead_letter import (
     REPLAYS,
     RULE_IDS,
     SHA256,
+    SKIPPED_AT,
+    SKIPPED_BY,
     SKIPPED_UNTIL,
     TIMESTAMP,
     TIMESTAMP_TYPE,
@@ -44,7 +47,7 @@ from protocontract.kafka.dead_letter import (
     split_headers,
 )
 from protocontract.kafka.errors import SourceError
-from protocontract.kafka.record import RecordId, record_id
+from protocontract.kafka.record import PREFIX, RecordId, record_id
 
 #: Seconds without any progress after which reading gives up.
 PATIENCE: Final = 30.0
@@ -246,6 +249,11 @@ class DeadLetter:
             "first_failed_at": self.text(FIRST_FAILED_AT),
             "violations": self.violations,
         }
+        if self.key_form:
+            found["key"] = self.key_form
+        for name in (SKIPPED_BY, SKIPPED_AT, SKIPPED_UNTIL, *EDITED):
+            if name in self.ours:
+                found[name.removeprefix(PREFIX)] = self.text(name)
         if self.truncated:
             found |= {"truncated": True, "original_size": self._number(ORIGINAL_SIZE, 0), "sha256": self.text(SHA256)}
         return found
