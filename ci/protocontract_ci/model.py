@@ -78,15 +78,15 @@ HOWS: Final[tuple[How, ...]] = How.__args__  # type: ignore[attr-defined]
 
 Kind: TypeAlias = Literal[
     # files
-    "file_added", "file_removed", "import_changed", "file_package_changed", "syntax_changed", "file_option_changed",
+    "file_added", "file_removed", "import_changed", "declarations_reordered", "syntax_changed", "file_option_changed",
     # messages
     "message_added", "message_removed", "message_renamed", "message_moved_package", "message_moved_file",
     "fields_reordered", "reserved_added", "reserved_removed", "extensions_changed",
     # fields
     "field_added", "field_removed", "field_renamed", "renamed_or_reused", "field_renumbered", "field_type_changed",
     "field_presence_changed", "field_cardinality_changed", "field_label_changed", "field_moved_into_oneof",
-    "field_moved_out_of_oneof", "number_reused", "default_added", "default_removed", "default_changed", "json_name_changed",
-    "encoding_changed",
+    "field_moved_out_of_oneof", "number_reused", "default_added", "default_removed", "default_changed",
+    "json_name_changed", "encoding_changed",
     # oneofs
     "oneof_added", "oneof_removed", "oneof_renamed", "oneof_case_added", "oneof_case_removed",
     # enums
@@ -96,7 +96,7 @@ Kind: TypeAlias = Literal[
     # services
     "service_added", "service_removed", "service_renamed", "service_moved_package", "service_moved_file",
     "rpc_added", "rpc_removed", "rpc_renamed", "rpc_request_changed", "rpc_response_changed",
-    "rpc_client_streaming_changed", "rpc_server_streaming_changed",
+    "rpc_client_streaming_changed", "rpc_server_streaming_changed", "methods_reordered",
     # rules
     "rule_added", "rule_removed", "rule_changed", "rule_moved", "cel_added", "cel_removed", "cel_changed",
     "ignore_changed",

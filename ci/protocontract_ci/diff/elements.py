@@ -51,7 +51,24 @@ def _compare_file(collector: Collector, old: ir.File, new: ir.File) -> None:
             old=was.syntax_place, new=now.syntax_place,
             notes=["what it changes for a field or enum is reported there"],
         )  # fmt: skip
+    names = collector.pairs.new_names
+    before = [names[name] for name in _outermost(old) if name in names]
+    after = [name for name in _outermost(new) if name in before]
+    if [name for name in before if name in after] != after:
+        collector.add(
+            "declarations_reordered", old.name, "neutral", element, old=collector.old_place(old.name),
+            new=collector.new_place(new.name),
+        )  # fmt: skip
     collector.described(element, old.name, "file")
+
+
+def _outermost(file: ir.File) -> list[str]:
+    return [
+        name
+        for names in (file.messages, file.enums, file.services)
+        for name in names
+        if name.rpartition(".")[0] == file.package
+    ]
 
 
 def compare_messages(collector: Collector) -> list[FieldPairs]:

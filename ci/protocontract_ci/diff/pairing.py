@@ -167,7 +167,8 @@ class _Matcher:
             (self._score(name, other), name, other)
             for name in old
             for other in new
-            if self._scope(name, 0) == self._scope(other, 1)
+            # Beside each other, or of one name inside and outside of a message.
+            if self._scope(name, 0) == self._scope(other, 1) or name.rpartition(".")[2] == other.rpartition(".")[2]
         ]
         # The most alike first; of equals those that stand nearest to each other in order.
         for score, name, other in sorted(scores, key=lambda found: -found[0]):

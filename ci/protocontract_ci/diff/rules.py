@@ -268,16 +268,15 @@ def _unset(slot: rule_table.Slot) -> rule_table.Slot:
 
 
 def _differing(before: Mapping[str, Rule], after: Mapping[str, Rule]) -> Iterator[tuple[str, Rule | None, Rule | None]]:
-    """Rules that are not the same, by path; a list is the same in any order."""
+    """Rules that are not written the same, by path."""
     for path in [*before, *(path for path in after if path not in before)]:
         old, new = before.get(path), after.get(path)
         if old is None or new is None or _content(old) != _content(new):
             yield path, old, new
 
 
-def _content(rule: Rule) -> tuple[object, str]:
-    value = frozenset(rule.value) if isinstance(rule.value, tuple) else rule.value
-    return (type(rule.value), value), rule.message
+def _content(rule: Rule) -> tuple[object, ...]:
+    return type(rule.value), rule.value, rule.message
 
 
 def _direction(old: Rule | None, new: Rule | None, forth: bool, back: bool) -> tuple[Direction, bool]:

@@ -36,7 +36,13 @@ def compare_services(collector: Collector) -> list[tuple[Element, ir.Method, ir.
             )
             named(collector, "service", element, old.full_name, new.full_name, places)
             collector.described(element, old.full_name, "service")
-            for was, now in _pair_methods(collector, old, new):
+            pairs = _pair_methods(collector, old, new)
+            kept = [now for was, now in pairs if was is not None and now is not None]
+            if kept != [method for method in new.methods if method in kept]:
+                collector.add(
+                    "methods_reordered", old.full_name, "neutral", element, old=places[0], new=places[1]
+                )  # fmt: skip
+            for was, now in pairs:
                 found = _compare(collector, old, new, was, now)
                 if found is not None and was is not None and now is not None:
                     both.append((found, was, now))

@@ -24,6 +24,8 @@ _SENTENCES: Final[dict[str, str]] = {
     "service_moved_file": "moved from {old} to {new}",
     "fields_reordered": "fields in another order",
     "values_reordered": "values in another order",
+    "declarations_reordered": "declarations in another order",
+    "methods_reordered": "methods in another order",
     "reserved_added": "reserved: {new}",
     "reserved_removed": "no longer reserved: {old}",
     "number_reused": "{old} became {new}",
