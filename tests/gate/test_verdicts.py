@@ -11,7 +11,11 @@ import pytest
 from protocontract.cli import main
 from tests.gate.scenarios import CASES
 
-SCENARIOS = sorted(path.parent for path in CASES.glob("*/expect.json") if (path.parent / "downstream").is_dir())
+#: Those that were given, and those of our own: further forms of use and kinds of change.
+FOLDERS = (CASES, CASES.with_name("gate_own"))
+SCENARIOS = sorted(
+    path.parent for folder in FOLDERS for path in folder.glob("*/expect.json") if (path.parent / "downstream").is_dir()
+)
 
 
 def gate(folder: Path, capsys: pytest.CaptureFixture[str], *options: str) -> tuple[int, dict[str, Any]]:
@@ -34,6 +38,9 @@ def test_verdicts(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert got["verdict"] == want["verdict"], (name, got)
         assert set(want["lines"]) <= set(got["lines"]), (name, got)
         assert set(got["lines"]) <= {*want["lines"], *want.get("related", ())}, (name, got)
+    changes = {(change["path"], change["direction"]) for change in answer["changes"]}
+    wanted_changes = json.loads((folder / "expect.json").read_text())["changes"]
+    assert {(change["path"], change["direction"]) for change in wanted_changes} <= changes
     if any(module["verdict"] == "not_adapted" for module in found.values()):
         assert code == 1
 

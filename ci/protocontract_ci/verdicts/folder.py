@@ -17,6 +17,7 @@ from protocontract_ci.model import Change, Finding, ModuleVerdict, Verdict
 from protocontract_ci.sources import Contracts
 from protocontract_ci.usage.python.copies import Copy
 from protocontract_ci.usage.python.reader import PythonUses, import_roots, read_python
+from protocontract_ci.usage.python.thresholds import thresholds
 from protocontract_ci.usage.python.types import TypeErrors, type_errors
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_ci.verdicts import acknowledgements
@@ -80,7 +81,12 @@ class Folder:
         acknowledged = acknowledgements.in_python(source.text)
         experiments = PythonExperiments(self._laboratory, self.root / name, name, source.tree, self.python.names[name])
         file = FileOfModule(
-            name, name, self.python.uses.get(name, []), experiments, frozenset(each.key for each in acknowledged)
+            name,
+            name,
+            self.python.uses.get(name, []),
+            experiments,
+            frozenset(each.key for each in acknowledged),
+            list(thresholds(source.tree)),
         )
         changes = {f"{change.path} {change.step}" for change in self.changes}
         self.unused[name] = [each for each in acknowledged if each.key not in changes]

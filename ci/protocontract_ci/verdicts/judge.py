@@ -8,12 +8,13 @@ chosen, stands in docs/gate.md (D1 to D17).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Final, TypeAlias
 
 from protocontract_ci.model import Change, Finding, How, Proof, Role, Use, Verdict, Witness
 from protocontract_ci.sources import Contracts
 from protocontract_ci.usage.python.decide import VIOLATION
+from protocontract_ci.usage.python.thresholds import Threshold
 from protocontract_ci.verdicts.evidence import UNKNOWN, Evidence, Experiments, Subject
 
 _WRITES: Final[frozenset[How]] = frozenset({"write", "construct", "clear"})
@@ -21,6 +22,10 @@ _READS: Final[frozenset[How]] = frozenset(
     {"read", "has", "which_oneof", "json_name", "reflection", "match_open", "match_closed"}
 )
 _BY_NAME: Final[frozenset[How]] = frozenset({"import", "type_only"})
+
+
+#: Kinds of changes of what records are accepted, and of what they become.
+_OF_RULES: Final = ("rule_", "cel_", "ignore_", "normalizer_", "relation_")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,8 +53,8 @@ class FileOfModule:
     uses: Sequence[Use]
     experiments: Experiments
     acknowledged: frozenset[str] = frozenset()
-    #: Lines on which acknowledgements stand that fit no change.
-    spent: set[str] = field(default_factory=set)
+    #: The numbers that it compares with, waits for or works by.
+    thresholds: Sequence[Threshold] = ()
 
 
 class Judge:
@@ -85,9 +90,7 @@ class Judge:
         rule = _RULES.get(change.kind)
         if rule is not None:
             return rule(change, file)
-        if "@" in change.path and change.direction in ("tightened", "loosened", "breaking", "neutral"):
-            return self._rule(change, file)
-        return _UNAFFECTED
+        return self._rule(change, file) if change.kind.startswith(_OF_RULES) else _UNAFFECTED
 
     # -- rules
 
@@ -210,6 +213,8 @@ def _named(file: FileOfModule, *paths: str) -> list[Use]:
 
 def _old_and_new(change: Change) -> tuple[str, str]:
     element = change.element
+    if element.kind == "file":
+        return element.file, element.new_file
     if element.kind == "enum_value":
         # Within its enum, as changes and uses say it.
         new = f"{element.new_message}.{element.new_short_name}" if element.new_name else ""
@@ -436,6 +441,49 @@ def _json_name(change: Change, file: FileOfModule) -> Meaning:
     return _not_adapted("the key in JSON is another one now", keys) if keys else _UNAFFECTED
 
 
+def _level(change: Change, file: FileOfModule) -> Meaning:
+    """D14: a tighter level hits writers, a looser one readers that have a threshold of their own."""
+    message = change.element.new_name or change.element.name
+    uses = [use for use in file.uses if use.path == message or use.path.rpartition(".")[0] == message]
+    old, new = _promised(change.before), _promised(change.after)
+    if not uses or old is None or new is None:
+        return _UNAFFECTED
+    writes = [use for use in uses if use.how in _WRITES]
+    strict, lax = (old, new) if change.direction == "loosened" else (new, old)
+    own = [each for each in file.thresholds if each.compared or change.direction == "tightened"]
+    if change.direction == "tightened" and not writes:
+        return _UNAFFECTED
+    # What was right by the old level and is not by the new one.
+    missed = [each for each in own if _between(each.value, strict, lax, closed_at=old)]
+    if missed:
+        because = f"works by {missed[0].value:g}, which is no measure any more: the level went from {change.before}"
+        lines = tuple(sorted({each.line for each in missed}))
+        related = tuple(sorted({each.origin for each in missed if each.origin}))
+        return Meaning("not_adapted", f"{because} to {change.after}", lines, related, decision="D14")
+    if any(_between(each.value, 0.0, strict, closed_at=strict) or each.value == new for each in own):
+        return Meaning("adapted", "works by a number that keeps the new level")
+    if change.direction == "tightened":
+        because = "writes the stream, and nothing shows that it keeps the tighter level"
+        return _not_adapted(because, writes, proof="unresolved", decision="D14")
+    return _UNAFFECTED
+
+
+def _promised(value: object) -> float | None:
+    """A level as a number: durations in seconds."""
+    if isinstance(value, int | float):
+        return float(value)
+    text = str(value or "")
+    try:
+        return float(text.removesuffix("s"))
+    except ValueError:
+        return None
+
+
+def _between(value: float, one: float, other: float, *, closed_at: float) -> bool:
+    low, high = sorted((one, other))
+    return low < value < high or value == closed_at
+
+
 def _moved_rule(change: Change, file: FileOfModule) -> Meaning:
     """D12: the same records are accepted, but a violation names another rule or place."""
     if change.kind not in ("rule_moved", "cel_changed", "cel_removed", "cel_added", "rule_removed", "rule_added"):
@@ -453,7 +501,8 @@ def _moved_rule(change: Change, file: FileOfModule) -> Meaning:
 _RULES: Final[dict[str, _Rule]] = {
     **dict.fromkeys(
         (
-            "field_removed", "field_renamed", "renamed_or_reused", "field_renumbered", "enum_value_removed",
+            "file_removed", "field_removed", "field_renamed", "renamed_or_reused", "field_renumbered",
+            "enum_value_removed",
             "enum_value_renamed", "enum_alias_removed", "message_removed", "message_renamed", "enum_removed",
             "enum_renamed", "service_removed", "service_renamed", "rpc_removed", "rpc_renamed", "oneof_removed",
             "oneof_renamed", "oneof_case_removed",
@@ -477,4 +526,5 @@ _RULES: Final[dict[str, _Rule]] = {
     ),
     **dict.fromkeys(("unit_changed", "currency_changed"), _unit),
     "json_name_changed": _json_name,
+    "level_changed": _level,
 }  # fmt: skip

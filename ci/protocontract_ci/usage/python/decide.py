@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from protocontract_ci.model import How, Use
 from protocontract_ci.usage.python.names import Bound, Names
-from protocontract_ci.usage.python.sites import BY_NAME, Site, Sites
+from protocontract_ci.usage.python.sites import BY_NAME, Site, Sites, fails
 from protocontract_ci.usage.python.stubs import Revealed, Stubs
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_compiler import ir
@@ -80,6 +81,9 @@ class Decider:
         for imported in self._names.imports:
             how: How = "type_only" if imported.only_types else "import"
             bound = imported.bound
+            file = self._names.file_of(imported.module)
+            if file:
+                self._add(imported.node, file, how)
             if bound.kind in ("message", "enum", "value", "service"):
                 self._add(imported.node, bound.name, how)
 
@@ -146,6 +150,10 @@ class Decider:
                 self._match(site, told)
             case "compare":
                 self._compare(site, told)
+            case "parsed":
+                self._parsed(site, told)
+            case "mask":
+                self._uncertain(site, "reflection")
             case "descriptor":
                 for message in told.messages:
                     self._add(site.node, message, "call")
@@ -262,26 +270,54 @@ class Decider:
         for name in fields:
             self._add(call, f"{message}.{name}", "construct", certain=False)
 
-    def _given(self, value: ast.expr, place: ast.AST, message: str, name: str, states: tuple[ir.Field, ...]) -> None:
-        self._add(place, f"{message}.{name}", "construct")
+    def _given(
+        self,
+        value: ast.expr,
+        place: ast.AST,
+        message: str,
+        name: str,
+        states: tuple[ir.Field, ...],
+        at: ast.AST | None = None,
+    ) -> None:
+        """A field is given a value. ``at`` is the place of everything inside, where the value is no source itself."""
+        self._add(at or place, f"{message}.{name}", "construct")
         for state in states:
             element = state.value if state.value is not None else state
             values = list(value.elts) if isinstance(value, ast.List | ast.Tuple) else [value]
             for each in values:
                 if element.enum is not None:
                     for text in self._sites.texts(each)[0]:
-                        self._members(each, element.enum, text)
+                        self._members(at or each, element.enum, text)
                 if element.message is not None and isinstance(each, ast.Dict):
-                    self._from_dictionary(each, element.message)
+                    self._from_dictionary(each, element.message, at=at)
 
-    def _from_dictionary(self, value: ast.Dict, message: str) -> None:
-        self._add(value, message, "construct")
+    def _from_dictionary(self, value: ast.Dict, message: str, at: ast.AST | None = None) -> None:
+        self._add(at or value, message, "construct")
         fields = self._elements.fields(message)
+        by_name = {state.json_name: name for name, states in fields.items() for state in states}
+        by_name.update({name: name for name in fields})
         for key, inner in zip(value.keys, value.values, strict=True):
-            if isinstance(key, ast.Constant) and key.value in fields:
-                self._given(inner, key, message, str(key.value), fields[str(key.value)])
+            if isinstance(key, ast.Constant) and key.value in by_name:
+                name = by_name[str(key.value)]
+                self._given(inner, key, message, name, fields[name], at)
 
     # -- JSON
+
+    def _parsed(self, site: Site, told: Revealed) -> None:
+        """``ParseDict({...}, Order())`` and ``Parse('{...}', Order())``."""
+        call = site.node
+        assert isinstance(call, ast.Call)
+        given = call.args[0]
+        for message in told.messages:
+            if isinstance(given, ast.Dict):
+                self._from_dictionary(given, message)
+            elif texts := self._sites.texts(given)[0]:
+                try:
+                    found = ast.parse(repr(json.loads(texts[0])), mode="eval").body
+                except ValueError:
+                    continue
+                if isinstance(found, ast.Dict):
+                    self._from_dictionary(found, message, at=given)
 
     def _key(self, site: Site, told: Revealed) -> None:
         messages = told.messages if told.is_json else self._json_messages(site.asked)
@@ -290,7 +326,9 @@ class Decider:
             for name, states in self._elements.fields(message).items():
                 if name in site.names or any(state.json_name in site.names for state in states):
                     found += states
-                    self._add(site.node, f"{message}.{name}", "json_name", origin=site.origin)
+                    # A key may be the name in the .proto (preserving_proto_field_name) and not the one of JSON.
+                    how: How = "json_name" if any(state.json_name in site.names for state in states) else "reflection"
+                    self._add(site.node, f"{message}.{name}", how, origin=site.origin)
         self._json[site.node] = tuple(found)
         if not found and self._unknown(told) and self._names.imports_json:
             for message in self._possible():
@@ -342,10 +380,8 @@ class Decider:
     def _match(self, site: Site, told: Revealed) -> None:
         node = site.node
         assert isinstance(node, ast.Match)
-        closed = any(
-            isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
-            for case in node.cases
-        )
+        rest = next((case for case in node.cases if _takes_all(case)), None)
+        closed = rest is not None and not fails(rest.body[0])
         self._dispatch(node, told, closed=closed)
         for case in node.cases:
             for each in ast.walk(case.pattern):
@@ -359,6 +395,10 @@ class Decider:
                     message = oneof.rpartition(".")[0]
                     for text in texts:
                         self._add(each, f"{message}.{text}", "which_oneof")
+
+
+def _takes_all(case: ast.match_case) -> bool:
+    return isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None
 
 
 def _end(node: ast.AST) -> tuple[int, int]:

@@ -31,6 +31,8 @@ class Modules:
 
     held: dict[str, dict[str, Bound]] = field(default_factory=dict)
     grpc: dict[str, dict[str, Bound]] = field(default_factory=dict)
+    #: The .proto file of each.
+    files: dict[str, str] = field(default_factory=dict)
 
     @classmethod
     def of(cls, elements: Elements, copies: Mapping[str, Iterable[str]]) -> Modules:
@@ -38,6 +40,7 @@ class Modules:
         found = cls()
         for file in elements.files:
             name = module_of(file)
+            found.files[name] = found.files[f"{name}_grpc"] = file
             found.held[name] = _held(elements, elements.in_file(file))
             services = [each for each, states in elements.services.items() if any(s.file == file for s in states)]
             if services:
@@ -118,6 +121,10 @@ class Names:
         """Whether the file imports anything of the contracts."""
         return bool(self.imports)
 
+    def file_of(self, module: str) -> str:
+        """The .proto file that a generated module is of; "" for any other module."""
+        return self._modules.files.get(module, "")
+
     @property
     def imports_json(self) -> bool:
         """Whether the file turns messages into JSON, so that a key may be that of a message."""
@@ -194,8 +201,9 @@ class Names:
                 self.table.update({name: bound for name, bound in held.items() if not name.startswith("_")})
                 self.imports.append(Imported(node, self._module(module), module, only_types))
             elif alias.name in held:
-                self.table[alias.asname or alias.name] = held[alias.name]
-                self.imports.append(Imported(node, held[alias.name], module, only_types))
+                bound = held[alias.name]
+                self.table[alias.asname or alias.name] = bound
+                self.imports.append(Imported(node, bound, module if bound.kind != "module" else bound.name, only_types))
 
     def _by_text(self, node: ast.Call) -> None:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

@@ -70,7 +70,7 @@ def read_python(folder: Path, files: Iterable[str], elements: Elements, checker:
             sources[path] = source
     held = {str(PurePosixPath(copy.path).with_suffix("")): list(copy.names()) for copy in found.copies}
     modules = Modules.of(elements, held)
-    names = {path: Names(source.tree, modules, elements, _package(path)) for path, source in sources.items()}
+    names = _names(sources, modules, elements)
     found.sources, found.names = sources, names
     found.aware = {path for path, each in names.items() if each.aware}
     sites = {path: Sites(source, names[path], elements) for path, source in sources.items()}
@@ -90,6 +90,35 @@ def read_python(folder: Path, files: Iterable[str], elements: Elements, checker:
             if imported.module in {name.replace("/", ".") for name in held}
         ]
     return found
+
+
+def _names(sources: Mapping[str, Source], modules: Modules, elements: Elements) -> dict[str, Names]:
+    """The names of all files. What one file imports from another one of them that has it from the contracts is found by
+    reading again, until no file holds anything new.
+    """
+    generated = set(modules.held)
+    names: dict[str, Names] = {}
+    for _ in range(_MOST_ROUNDS):
+        names = {path: Names(source.tree, modules, elements, _package(path)) for path, source in sources.items()}
+        held = {
+            dotted: each.table
+            for path, each in names.items()
+            if each.table
+            for dotted in _module_names(path)
+            if dotted not in generated
+        }
+        if all(modules.held.get(dotted) == table for dotted, table in held.items()):
+            break
+        modules.held.update(held)
+    return names
+
+
+def _module_names(path: str) -> list[str]:
+    """What a file may be imported as: its path from any folder above it."""
+    parts = list(PurePosixPath(path).with_suffix("").parts)
+    if parts[-1] == "__init__":
+        parts.pop()
+    return [".".join(parts[at:]) for at in range(len(parts))]
 
 
 def _reason(error: Exception) -> str:

@@ -27,8 +27,9 @@ _BY_DESCRIPTOR: Final = frozenset({"Unpack", "Is"})
 _WHOLE: Final = frozenset({"SerializeToString", "SerializePartialToString", "ParseFromString", "MergeFromString"})
 
 SiteKind = Literal[
-    "attribute", "by_name", "construct", "reflection", "key", "compare", "lookup", "match", "whole", "descriptor"
-]
+    "attribute", "by_name", "construct", "reflection", "key", "compare", "lookup", "match", "whole", "descriptor",
+    "parsed", "mask",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +72,7 @@ class Sites:
             match node:
                 case ast.Attribute():
                     self._attribute(node)
+                    self._field_number(node)
                 case ast.Call():
                     self._call(node)
                 case ast.Subscript():
@@ -137,6 +139,7 @@ class Sites:
                 self.found.append(Site("lookup", node, node.args[0], ("default",)))
         if isinstance(function, ast.Name) and function.id in _REFLECTION and len(node.args) >= 2:
             self._named(Site("reflection", node, node.args[0]), node.args[1])
+        self._by_text(node, function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", ""))
         keywords = tuple(keyword.arg for keyword in node.keywords if keyword.arg is not None)
         bound = self.names.resolve(function)
         if bound is not None:
@@ -150,7 +153,31 @@ class Sites:
         ):
             self.found.append(Site("construct", node, function, keywords))
 
+    def _field_number(self, node: ast.Attribute) -> None:
+        """``Order.COUPON_FIELD_NUMBER``."""
+        name = node.attr.removesuffix("_FIELD_NUMBER")
+        if name != node.attr:
+            fields = tuple(each for each in self.elements.field_names if each.upper() == name)
+            self.found.append(Site("reflection", node, node.value, fields))
+
+    def _by_text(self, node: ast.Call, name: str) -> None:
+        """What is built from a dictionary or a JSON text, and masks of fields."""
+        if name in ("ParseDict", "Parse") and len(node.args) >= 2:
+            self.found.append(Site("parsed", node, node.args[1]))
+        elif name == "FieldMask":
+            paths = next((keyword.value for keyword in node.keywords if keyword.arg == "paths"), None)
+            if isinstance(paths, ast.List | ast.Tuple):
+                texts = [text for each in paths.elts for text in self.texts(each)[0]]
+                names = tuple(part for text in texts for part in text.split(".") if part in self.elements.field_names)
+                if names:
+                    self.found.append(Site("mask", node, paths, names))
+
     def _subscript(self, node: ast.Subscript) -> None:
+        holder = node.value
+        if isinstance(holder, ast.Attribute) and holder.attr.startswith(("fields_by_", "oneofs_by_")):
+            if isinstance(holder.value, ast.Attribute) and holder.value.attr == "DESCRIPTOR":
+                self._named(Site("reflection", node, holder.value.value), node.slice)
+            return
         self._key(node, node.value, node.slice)
         if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple):
             self.found.append(Site("lookup", node, node.slice))
@@ -192,7 +219,8 @@ class Sites:
         if len(subjects) < 2 or len({ast.dump(subject) for subject in subjects}) != 1:
             return
         body = next((block for block in _blocks(parent) if node in block), [node])
-        closed = bool(link.orelse) or body[-1] is not node
+        after = link.orelse or body[body.index(node) + 1 :]
+        closed = bool(after) and not fails(after[0])
         self.found.append(Site("lookup", node, subjects[0], ("default",) if closed else ()))
 
     def _named(self, site: Site, name: ast.expr) -> None:
@@ -253,6 +281,13 @@ class Sites:
                 for name in known:
                     if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", node.value):
                         yield node, name
+
+
+def fails(statement: ast.stmt) -> bool:
+    """Whether a branch refuses what comes to it: it raises, or asserts that nothing does."""
+    if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+        return getattr(statement.value.func, "id", "") == "assert_never"
+    return isinstance(statement, ast.Raise | ast.Assert)
 
 
 def _blocks(node: ast.AST | None) -> Iterator[list[ast.stmt]]:

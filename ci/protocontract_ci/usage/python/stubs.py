@@ -30,7 +30,7 @@ _SCALARS: Final[dict[int, str]] = {
 }
 
 _PRELUDE: Final = """
-from collections.abc import Iterator, Mapping, MutableMapping, MutableSequence
+from collections.abc import AsyncIterable, Iterable, Iterator, Mapping, MutableMapping, MutableSequence
 from typing import Any, Generic, Literal, Self, TypeVar, overload
 _T = TypeVar("_T")
 _K = TypeVar("_K")
@@ -254,7 +254,11 @@ def _service(stubs: Stubs, elements: Elements, name: str) -> str:
             seen.setdefault(method.name, []).append(method)
     for method_name, states in seen.items():
         replies = dict.fromkeys(_reply(stubs, state) for state in states)
-        stub.append(f"    def {method_name}(self, *args: Any, **kwargs: Any) -> {' | '.join(replies)}: ...")
+        requests = dict.fromkeys(_request(stubs, state) for state in states)
+        stub.append(
+            f"    def {method_name}(self, request: {' | '.join(requests)}, *args: Any, **kwargs: Any)"
+            f" -> {' | '.join(replies)}: ..."
+        )
         servicer.append(f"    def {method_name}(self, request: Any, context: Any) -> Any: ...")
     servicer += [] if len(servicer) > 1 else ["    ..."]
     return "\n".join([*stub, *servicer]) + "\n"
@@ -263,6 +267,11 @@ def _service(stubs: Stubs, elements: Elements, name: str) -> str:
 def _reply(stubs: Stubs, method: ir.Method) -> str:
     message = stubs.name("M", method.response)
     return f"Iterator[{message}]" if method.server_streaming else message
+
+
+def _request(stubs: Stubs, method: ir.Method) -> str:
+    message = stubs.name("M", method.request)
+    return f"Iterable[{message}] | AsyncIterable[{message}]" if method.client_streaming else message
 
 
 def _module(stubs: Stubs, elements: Elements, held: Iterable[str]) -> str:

@@ -1,0 +1,4 @@
+from order_pb2 import Order
+# contract-ack: shop.v1.Order.amount@currency USD->EUR (converted)
+def f(o: Order) -> float:
+    return o.amount

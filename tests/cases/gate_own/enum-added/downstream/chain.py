@@ -1,0 +1,8 @@
+import order_pb2
+def f(o: order_pb2.Order) -> str:
+    if o.s == order_pb2.S_UNSPECIFIED:
+        return "u"
+    elif o.s == order_pb2.S_OPEN:
+        return "o"
+    else:
+        raise ValueError(o.s)

@@ -1,0 +1,2 @@
+from order_pb2 import Order
+__all__ = ["Order"]

@@ -1,0 +1,3 @@
+from models import Order
+def f(raw: bytes) -> str:
+    return Order.FromString(raw).coupon
