@@ -266,7 +266,7 @@ def test_a_record_that_its_dead_letter_topic_does_not_take(broker: Broker, run: 
         port = str(free.getsockname()[1])
     group = f"protocontract.{source}.{sink}"
     process = guard_process(broker, source, sink, dead, "--skip-checks", "--http", port, "--format", "json")
-    common = ("--sink", sink, "--dead-letter", dead, *CONTRACT_OPTIONS, "--reason", "INC-1")
+    common = ("--sink", sink, "--dead-letter", dead, *CONTRACT_OPTIONS, "--reason", "坏记录, 100 %")
     try:
         wait_until(lambda: broker.committed(source, group) == {0: 2})
         code, said = run("guard", "skip", f"{source}:0:2", *common)
@@ -293,6 +293,8 @@ def test_a_record_that_its_dead_letter_topic_does_not_take(broker: Broker, run: 
     headers = dead_headers(letter)
     assert headers["protocontract.original_size"] == str(len(GARBAGE) + 10_000).encode()
     assert headers["protocontract.rule_ids"] == b"operator.skipped"
+    assert headers["protocontract.reason"].decode() == "坏记录, 100 %"
+    assert "reason='坏记录, 100 %'" in err
 
 
 @pytest.mark.kafka

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import getpass
 import json
 import os
 import re
@@ -83,6 +84,14 @@ class Cluster:
             return client.producer_factory(self._producer)
         except ValueError as error:
             raise UsageError(str(error)) from None
+
+
+def login() -> str:
+    """Who this is, for an audit: the login, or the number of a user who has no name (in a container, say)."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return str(os.getuid())
 
 
 def check_topic(topic: str) -> None:

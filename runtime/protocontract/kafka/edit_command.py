@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 import json
 import os
 import shlex
@@ -15,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.kafka import editing
-from protocontract.kafka.connection import HelpFormatter, add_connection, add_state, check_topic, cluster
+from protocontract.kafka.connection import HelpFormatter, add_connection, add_state, check_topic, cluster, login
 from protocontract.kafka.edit import Change, change, find, send, settle
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.judge import ENCODINGS, Judge
@@ -131,7 +130,7 @@ def edit_command(options: argparse.Namespace) -> int:
                 f"edit-{new_plan_id()}",
                 target=options.to,
                 target_group=options.target_group,
-                by=options.by or getpass.getuser(),
+                by=options.by or login(),
                 reason=options.reason,
             )
             with there.reader(replay_group(options.topic)) as consumer:

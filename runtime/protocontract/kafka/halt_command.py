@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 from dataclasses import asdict, dataclass
 from typing import Any, Final
+from urllib.parse import quote
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT
 from protocontract.kafka import client
@@ -26,6 +27,8 @@ exit codes: 0 nothing is halted, 1 something is, 2 could not ask
 
 example: protocontract guard status --source payments.raw --sink payments
 """
+#: What a header of HTTP carries as it is; all else is percent-encoded.
+_SAFE: Final = " !\"#$&'()*+,-./:;<=>?@[]^_`{|}~"
 _RESUME: Final = """\
 Let a halted line go on, with the record before which it stopped. A guard that runs is told by --http; the halts of a
 group without running members are removed by --source (and --group): the broker lets nobody else write while it has any.
@@ -92,7 +95,7 @@ def resume_command(argv: list[str]) -> int:
     add_group(parser)
     add_connection(parser)
     options = parser.parse_args(argv)
-    reason = header_text(parser, "--reason", options.reason)
+    reason = one_line(parser, "--reason", options.reason)
     if (options.http is None) == (options.source is None):
         parser.error("give either --http PORT of a guard that runs, or --source TOPIC of one that does not")
     try:
@@ -170,7 +173,8 @@ def _resume_running(port: int, reason: str) -> int:
 
 def post(port: int, path: str, headers: dict[str, str], timeout: float = 10.0) -> tuple[bool, str]:
     """Ask a running guard on this host for something. Returns whether it did, and what it says. Raises GuardError."""
-    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method="POST", headers=headers)
+    sent = {name: quote(text, safe=_SAFE) for name, text in headers.items()}
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", method="POST", headers=sent)
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
         with opener.open(request, timeout=timeout) as answer:
@@ -198,11 +202,11 @@ def halt_parser(name: str, description: str, epilog: str | None = None) -> argpa
     )
 
 
-def header_text(parser: argparse.ArgumentParser, name: str, text: str) -> str:
-    """Text that a header of HTTP can carry, on one line. Ends the command where it is none."""
+def one_line(parser: argparse.ArgumentParser, name: str, text: str) -> str:
+    """Text on one line. Ends the command where it is none."""
     text = " ".join(text.split())
-    if not text.isascii() or not text.isprintable() or not text:
-        parser.error(f"{name}: expected text in ASCII, which a header can carry")
+    if not text.isprintable() or not text:
+        parser.error(f"{name}: expected text without control characters")
     return text
 
 

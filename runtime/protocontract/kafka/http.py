@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
 from protocontract.kafka.record import RecordId
 from protocontract.kafka.skipping import Skip
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from protocontract.kafka.exactly_once import ExactlyOnce
     from protocontract.kafka.oldest import OldestWatch
 
-#: Carries why the line goes on. A page in a browser cannot send it without being allowed to, so none can resume us.
+#: Carries why the line goes on, percent-encoded where a header cannot carry it as it is. A page in a browser cannot send
+#: it without being allowed to, so none can resume us.
 REASON_HEADER: Final = "Protocontract-Reason"
 #: What ``/skip`` needs besides: ``topic:partition:offset``, the committed offset that was seen, and who asks.
 RECORD_HEADER: Final = "Protocontract-Record"
@@ -139,7 +141,7 @@ class Health:
                 RecordId(topic, int(partition), int(offset)),
                 int(standing),
                 reason,
-                headers.get(BY_HEADER, "")[:255],
+                unquote(headers.get(BY_HEADER, ""))[:255],
                 dry_run=DRY_RUN_HEADER in headers,
             )
         )
@@ -168,17 +170,17 @@ def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
             self._reply(*health.answer(self.path.partition("?")[0]))
 
         def do_POST(self) -> None:
-            reason = self.headers.get(REASON_HEADER)
+            reason = " ".join(unquote(self.headers.get(REASON_HEADER, "")).split())
             if not _is_this_host(self.client_address[0]):
                 self._reply(403, _TEXT, b"a guard is resumed from its own host only\n")
             elif self.path not in ("/resume", "/skip"):
                 self._reply(404, _TEXT, b"/resume, /skip\n")
-            elif not reason or not reason.strip():
+            elif not reason:
                 self._reply(400, _TEXT, f"say why in the header {REASON_HEADER}\n".encode())
             elif self.path == "/skip":
-                self._reply(*health.skip(dict(self.headers.items()), reason.strip()[:500]))
+                self._reply(*health.skip(dict(self.headers.items()), reason[:500]))
             else:
-                self._reply(*health.resume(reason.strip()[:500]))
+                self._reply(*health.resume(reason[:500]))
 
         def _reply(self, status: int, kind: str, body: bytes) -> None:
             self.send_response(status)

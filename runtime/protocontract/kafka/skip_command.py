@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import getpass
 import json
 import sys
 import time
@@ -11,12 +10,12 @@ from typing import Any, Final
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.contract import Contract
-from protocontract.kafka.connection import Cluster, add_connection, check_topic, cluster
+from protocontract.kafka.connection import Cluster, add_connection, check_topic, cluster, login
 from protocontract.kafka.courier import Courier
 from protocontract.kafka.dead_letter import Provenance
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.guard_options import add_letter_form, letter_form
-from protocontract.kafka.halt_command import add_group, group_of, halt_parser, header_text, post
+from protocontract.kafka.halt_command import add_group, group_of, halt_parser, one_line, post
 from protocontract.kafka.http import BY_HEADER, DRY_RUN_HEADER, REASON_HEADER, RECORD_HEADER, STANDING_HEADER
 from protocontract.kafka.letter_form import topic_for
 from protocontract.kafka.record import RecordId
@@ -67,8 +66,8 @@ def skip_command(argv: list[str]) -> int:
     parser = _parser()
     options = parser.parse_args(argv)
     record = _record(options.record)
-    by = header_text(parser, "--by", options.by or getpass.getuser())
-    reason = header_text(parser, "--reason", options.reason)
+    by = one_line(parser, "--by", options.by or login())
+    reason = one_line(parser, "--reason", options.reason)
     group = group_of(parser, options, record.topic)
     from protocontract.loading import resolve
 
