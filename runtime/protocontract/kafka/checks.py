@@ -1,7 +1,7 @@
 """What is looked at before ``protocontract guard`` starts: topics, rights, the dead-letter topic's settings, codecs.
 
-All of it is asked through the admin client, and all problems are told at once. A codec that the source may hold and that
-this installation cannot read is one of them: its first batch would stop the guard.
+All of it is asked through the admin client, and all problems are told at once. A codec that the source may hold and
+that this installation cannot read is one of them: its first batch would stop the guard.
 """
 
 from __future__ import annotations

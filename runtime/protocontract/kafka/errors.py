@@ -16,7 +16,7 @@ class SourceError(GuardError):
 
 
 class UnreachableError(GuardError):
-    """No broker of the source answers, and the guard was told not to wait longer. Nothing is lost: it is uncommitted."""
+    """No broker of the source answers, and the guard was told not to wait longer. Nothing is lost."""
 
 
 class DeadLetterError(GuardError):

@@ -76,9 +76,9 @@ def status_command(argv: list[str]) -> int:
             halted = f"   halted: {state.halted}" if state.halted else ""
             skipped = f"   skipped: {state.skipped}" if state.skipped else ""
             print(f"  {state.partition}   committed {committed}   end {state.end:,}{lag}{halted}{skipped}")
-        halted = [f"{options.source}:{state.partition}:{state.committed}" for state in states if state.halted]
-        if halted:
-            print(f"to go on: protocontract guard resume; without the record: protocontract guard skip {halted[0]}")
+        stands = [f"{options.source}:{state.partition}:{state.committed}" for state in states if state.halted]
+        if stands:
+            print(f"to go on: protocontract guard resume; without the record: protocontract guard skip {stands[0]}")
     return BROKEN if any(state.halted for state in states) else KEPT
 
 

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from protocontract.kafka.exactly_once import ExactlyOnce
     from protocontract.kafka.oldest import OldestWatch
 
-#: Carries why the line goes on, percent-encoded where a header cannot carry it as it is. A page in a browser cannot send
-#: it without being allowed to, so none can resume us.
+#: Carries why the line goes on, percent-encoded where a header cannot carry it as it is. A page in a browser cannot
+#: send it without being allowed to, so none can resume us.
 REASON_HEADER: Final = "Protocontract-Reason"
 #: What ``/skip`` needs besides: ``topic:partition:offset``, the committed offset that was seen, and who asks.
 RECORD_HEADER: Final = "Protocontract-Record"
