@@ -78,6 +78,7 @@ def of(consumer: Any) -> ports.Client:
         name="kafka-python",
         consumer=cast(Consumer, consumer),
         membership=_membership(consumer),
+        rebalancing=_rebalancing(consumer),
         partition=TopicPartition,
         offset=offset_to_commit,
         producers=producers,
@@ -113,6 +114,14 @@ def _membership(consumer: Any) -> Callable[[], object]:
         # Replaced as a whole whenever one of the two changes.
         return lambda: coordinator._generation
     return cast("Callable[[], object]", consumer.group_metadata)
+
+
+def _rebalancing(consumer: Any) -> Callable[[], bool]:
+    """What a heartbeat or a commit was told. Only the client's inside says so."""
+    coordinator: Any = getattr(consumer, "_coordinator", None)
+    if isinstance(consumer, kafka.KafkaConsumer) and hasattr(coordinator, "rejoin_needed"):
+        return lambda: bool(coordinator.rejoin_needed)
+    return lambda: False
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -64,6 +64,7 @@ def of(consumer: Any) -> Client:
         name="aiokafka",
         consumer=cast(Any, port),
         membership=port.group_metadata,
+        rebalancing=lambda: bool(consumer._subscription.reassignment_in_progress),
         partition=cast(Any, aiokafka.TopicPartition),
         offset=lambda offset, _epoch, metadata: (offset, metadata),
         producers=producers,

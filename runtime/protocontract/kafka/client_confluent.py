@@ -100,6 +100,8 @@ def of(consumer: Any) -> Client:
         name="confluent-kafka",
         consumer=cast(Any, port),
         membership=port.group_metadata,
+        # It is told in a poll, and nowhere else.
+        rebalancing=lambda: False,
         partition=TopicPartition,
         offset=lambda offset, epoch, metadata: (offset, epoch, metadata),
         producers=producers,

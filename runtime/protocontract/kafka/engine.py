@@ -569,7 +569,7 @@ class Engine(Controls, Generic[M]):
             # This process was stopped, or busy with one record: others may have the partitions by now.
             self._source.confirm()
             now = time.monotonic()
-        elif now >= self._source.keep_alive_at:
+        elif now >= self._source.keep_alive_at or self._client.rebalancing():
             self._source.keep_alive()
             now = time.monotonic()
         elif now >= self._next_commit:

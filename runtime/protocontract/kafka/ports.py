@@ -208,6 +208,8 @@ class Client:
     consumer: Consumer
     #: Something that stays equal as long as generation and member id do. Asked for every record.
     membership: Callable[[], object]
+    #: Whether the client knows that others wait for it to join a rebalance, which it does in ``poll`` only.
+    rebalancing: Callable[[], bool]
     #: The client's own pair for a partition: some take no other.
     partition: Callable[[str, int], TopicPartition]
     #: An offset as the client commits it: offset, leader epoch, metadata (4,096 bytes at most).
