@@ -126,7 +126,7 @@ def _outcome(answer: dict[str, Any]) -> Outcome:
     shown = answer["result"]
     if shown.get("text") == "NoneType None":
         shown = next((each for each in answer["arguments"] if "message" in each), shown)
-    data = shown.get("data") or shown.get("bytes")
+    data = shown.get("data", shown.get("bytes"))
     return Outcome(
         message=shown.get("message", ""),
         data=None if data is None else base64.b64decode(data),

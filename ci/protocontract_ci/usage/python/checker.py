@@ -14,7 +14,7 @@ from typing import Final, Protocol, TypeAlias
 Told: TypeAlias = dict[tuple[str, int, int], str]
 
 _TY: Final = re.compile(r"^(.+?):(\d+):(\d+): info\[revealed-type\] Revealed type: `(.*)`$")
-_TY_ERROR: Final = re.compile(r"^(.+?):(\d+):\d+: error\[([\w-]+)\] ")
+_TY_ERROR: Final = re.compile(r"^(.+?):(\d+):\d+: error\[([\w-]+)\] (.*)$")
 _SECONDS: Final = 300
 
 
@@ -42,9 +42,13 @@ class Ty:
 
     def errors(self, folder: Path, roots: Sequence[Path], files: Sequence[str]) -> frozenset[tuple[str, int, str]]:
         """File, line and rule of all type errors. Raises CheckerError."""
+        return frozenset((file, line, rule) for file, line, rule, _ in self.complaints(folder, roots, files))
+
+    def complaints(self, folder: Path, roots: Sequence[Path], files: Sequence[str]) -> list[tuple[str, int, str, str]]:
+        """File, line, rule and text of all type errors. Raises CheckerError."""
         output = _run([*self._command(folder, roots), *files], folder)
         found = (_TY_ERROR.match(line) for line in output.splitlines())
-        return frozenset((Path(match[1]).as_posix(), int(match[2]), match[3]) for match in found if match is not None)
+        return [(Path(match[1]).as_posix(), int(match[2]), match[3], match[4]) for match in found if match is not None]
 
     def _command(self, folder: Path, roots: Sequence[Path]) -> list[str]:
         command = [_program("ty"), "check", "--output-format", "concise", "--exit-zero", "--no-progress"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
@@ -23,6 +24,9 @@ _CHANGING: Final = frozenset(
         *("FromJsonString", "Pack"),
     }
 )
+#: What fills a message that it is given, or is called on.
+_FILLING: Final = frozenset({"ParseFromString", "MergeFromString", "CopyFrom", "Parse", "ParseDict", "Merge", "Unpack"})
+_TEXT_FORMAT_NAME: Final = re.compile(r"(?<![\w.\"'])([A-Za-z_]\w*)\s*[:{<]")
 #: The path of a use of a violation's own words, whichever rule it is of.
 VIOLATION: Final = "violation"
 _NOTHING: Final = Revealed()
@@ -251,13 +255,33 @@ class Decider:
             held = self._told.get(call.func, "")
             messages = self._stubs.read(held.rpartition("->")[2]).messages if "->" in held else ()
         for message in messages:
-            self._add(call, message, "construct")
+            # An empty message that something is parsed into is not built but read.
+            self._add(call, message, "read" if self._is_filled(call) else "construct")
             fields = self._elements.fields(message)
             for keyword in call.keywords:
                 if keyword.arg is None:
                     self._spread(call, message, keyword.value)
                 elif keyword.arg in fields:
                     self._given(keyword.value, keyword, message, keyword.arg, fields[keyword.arg])
+
+    def _is_filled(self, call: ast.Call) -> bool:
+        """Whether an empty message is made for a parser to fill: ``order = Order(); order.ParseFromString(raw)``."""
+        if call.args or call.keywords:
+            return False
+        parent = self._source.parent(call)
+        if isinstance(parent, ast.Call):
+            return _called(parent) in _FILLING and call in parent.args
+        if not isinstance(parent, ast.Assign) or not isinstance(parent.targets[0], ast.Name):
+            return False
+        variable, scope = parent.targets[0].id, self._source.parent(parent)
+        while scope is not None and not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Module):
+            scope = self._source.parent(scope)
+        for each in ast.walk(scope) if scope is not None else ():
+            if isinstance(each, ast.Call) and _called(each) in _FILLING:
+                receiver = each.func.value if isinstance(each.func, ast.Attribute) else None
+                if any(isinstance(held, ast.Name) and held.id == variable for held in (receiver, *each.args)):
+                    return True
+        return False
 
     def _spread(self, call: ast.Call, message: str, value: ast.expr) -> None:
         """``**fields``: the names are known where it is a display of a dictionary."""
@@ -312,12 +336,19 @@ class Decider:
             if isinstance(given, ast.Dict):
                 self._from_dictionary(given, message)
             elif texts := self._sites.texts(given)[0]:
-                try:
-                    found = ast.parse(repr(json.loads(texts[0])), mode="eval").body
-                except ValueError:
-                    continue
-                if isinstance(found, ast.Dict):
-                    self._from_dictionary(found, message, at=given)
+                self._from_text(texts[0], message, given)
+
+    def _from_text(self, text: str, message: str, at: ast.expr) -> None:
+        """A message written as JSON or in the text format."""
+        try:
+            found = ast.parse(repr(json.loads(text)), mode="eval").body
+        except ValueError:
+            for name in _TEXT_FORMAT_NAME.findall(text):
+                if name in self._elements.fields(message):
+                    self._add(at, f"{message}.{name}", "construct")
+            return
+        if isinstance(found, ast.Dict):
+            self._from_dictionary(found, message, at=at)
 
     def _key(self, site: Site, told: Revealed) -> None:
         messages = told.messages if told.is_json else self._json_messages(site.asked)
@@ -395,6 +426,11 @@ class Decider:
                     message = oneof.rpartition(".")[0]
                     for text in texts:
                         self._add(each, f"{message}.{text}", "which_oneof")
+
+
+def _called(call: ast.Call) -> str:
+    function = call.func
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _takes_all(case: ast.match_case) -> bool:

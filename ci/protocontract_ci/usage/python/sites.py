@@ -139,6 +139,8 @@ class Sites:
                 self.found.append(Site("lookup", node, node.args[0], ("default",)))
         if isinstance(function, ast.Name) and function.id in _REFLECTION and len(node.args) >= 2:
             self._named(Site("reflection", node, node.args[0]), node.args[1])
+        if getattr(function, "id", getattr(function, "attr", "")) == "attrgetter" and node.args:
+            self._named(Site("mask", node, node.args[0]), node.args[0])
         self._by_text(node, function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", ""))
         keywords = tuple(keyword.arg for keyword in node.keywords if keyword.arg is not None)
         bound = self.names.resolve(function)

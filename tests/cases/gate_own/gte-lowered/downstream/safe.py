@@ -1,0 +1,3 @@
+from order_pb2 import Order
+def f(o: Order) -> float:
+    return 1 / o.qty if o.qty else 0.0

@@ -1,0 +1,4 @@
+from typing import cast
+from order_pb2 import Order
+def f(x):
+    return cast(Order, x).coupon

@@ -1,0 +1,7 @@
+from order_pb2 import Order
+def f(raw: bytes) -> str:
+    return (
+        Order.FromString(raw)
+        .coupon
+        .strip()
+    )

@@ -1,0 +1,3 @@
+import order_pb2
+def f(o: order_pb2.Order) -> None:
+    del o.coupon

@@ -1,0 +1,5 @@
+from order_pb2 import Order
+# coupon is gone
+def f(o: Order) -> str:
+    """coupon"""
+    return o.id
