@@ -19,10 +19,13 @@ from protocontract_ci.usage.python.copies import Copy
 from protocontract_ci.usage.python.reader import PythonUses, import_roots, read_python
 from protocontract_ci.usage.python.thresholds import thresholds
 from protocontract_ci.usage.python.types import TypeErrors, type_errors
+from protocontract_ci.usage.typescript.declarations import State
+from protocontract_ci.usage.typescript.reader import SUFFIXES, TypeScriptUses, read_or_say_why
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_ci.verdicts import acknowledgements
 from protocontract_ci.verdicts.evidence import Laboratory, PythonExperiments
 from protocontract_ci.verdicts.judge import FileOfModule, Judge
+from protocontract_ci.verdicts.typescript import TypeScriptExperiments, findings
 from protocontract_compiler.generated_names import module_of
 
 _WORST: Final[tuple[Verdict, ...]] = ("not_adapted", "unverified", "adapted", "unaffected")
@@ -56,11 +59,18 @@ class Folder:
         names = [name for name in self.files if name.endswith(".py")]
         return read_python(self.root, names, Elements([self.before.schema, self.after.schema]))
 
+    @cached_property
+    def typescript(self) -> TypeScriptUses:
+        """What the TypeScript files use. Raises CheckerError."""
+        names = [name for name in self.files if name.endswith(SUFFIXES)]
+        return read_or_say_why(self.root, names, State.of(self.before), State.of(self.after))
+
     def verdicts(self) -> list[ModuleVerdict]:
         """One verdict a file, in the order of the files."""
         judge = Judge(self.before, self.after, self.changes)
-        stale = {copy.path: copy for copy in self.python.copies if self._is_stale(copy)}
-        unread = {each.file: each.reason for each in self.python.unread}
+        copies = (*self.python.copies, *self.typescript.copies)
+        stale = {copy.path: copy for copy in copies if self._is_stale(copy)}
+        unread = {each.file: each.reason for each in (*self.python.unread, *self.typescript.unread)}
         found = []
         for name in self.files:
             if name in unread:
@@ -74,7 +84,18 @@ class Folder:
                 found.append(verdict)
             elif name in self.python.sources:
                 found.append(self._judged(judge, name))
+            elif name in self.typescript.files:
+                found.append(self._judged_typescript(judge, name))
         return found
+
+    def _judged_typescript(self, judge: Judge, name: str) -> ModuleVerdict:
+        read = self.typescript.files[name]
+        acknowledged = acknowledgements.in_typescript(read.text)
+        experiments = TypeScriptExperiments(read, self.before, self.after, self._laboratory.maker)
+        file = FileOfModule(name, name, read.uses, experiments, frozenset(each.key for each in acknowledged))
+        changes = {f"{change.path} {change.step}" for change in self.changes}
+        self.unused[name] = [each for each in acknowledged if each.key not in changes]
+        return summary(name, name, findings(judge, self.changes, file, read))
 
     def _judged(self, judge: Judge, name: str) -> ModuleVerdict:
         source = self.python.sources[name]

@@ -14,11 +14,14 @@ from protocontract_compiler import ir
 _OBJECT: Final = frozenset({"constructor", "toString", "toJSON", "valueOf"})
 #: Words that no type or constant may be called.
 _RESERVED: Final = frozenset(
-    "break case catch class const continue debugger default delete do else export extends false finally for function if "
-    "import in instanceof new null return super switch this throw true try typeof var void while with yield enum "
-    "implements interface let package private protected public static Object bigint number boolean string object "
-    "globalThis Uint8Array Partial".split()
-)
+    (
+        "break", "case", "catch", "class", "const", "continue", "debugger", "default", "delete", "do", "else", "export",
+        "extends", "false", "finally", "for", "function", "if", "import", "in", "instanceof", "new", "null", "return",
+        "super", "switch", "this", "throw", "true", "try", "typeof", "var", "void", "while", "with", "yield", "enum",
+        "implements", "interface", "let", "package", "private", "protected", "public", "static", "Object", "bigint",
+        "number", "boolean", "string", "object", "globalThis", "Uint8Array", "Partial",
+    )
+)  # fmt: skip
 _CAPITAL: Final = re.compile(r"[A-Z]")
 
 
@@ -51,7 +54,7 @@ def member_names(enum: ir.Enum) -> dict[str, str]:
     """The members of an enum by the names of its values: without the enum's own name where all of them begin so."""
     short = enum.full_name.rpartition(".")[2]
     # Every capital begins a word, so that HTTPCode has the prefix h_t_t_p_code_.
-    prefix = (_CAPITAL.sub(lambda match: f"_{match[0].lower()}", short).removeprefix("_")) + "_"
+    prefix = (short[:1] + _CAPITAL.sub(r"_\g<0>", short[1:])).lower() + "_"
     rests = [value.name[len(prefix) :] for value in enum.values if value.name.lower().startswith(prefix)]
     shared = len(rests) == len(enum.values) and all(rest and not rest[0].isdigit() for rest in rests)
     return {value.name: _safe(value.name[len(prefix) :] if shared else value.name) for value in enum.values}
