@@ -6,7 +6,6 @@ event loop goes on, and a cancellation arrives in it as an exception of ``wait_f
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar, cast
 
@@ -33,9 +32,9 @@ async def run(function: Callable[..., R], *arguments: Any) -> R:
     while not calls.dead:
         try:
             result = await found
-        except BaseException:
+        except BaseException as error:
             # Also a cancellation: the function decides what it does before it ends.
-            found = calls.throw(*sys.exc_info())
+            found = calls.throw(error)
         else:
             found = calls.switch(result)
     return cast(R, found)

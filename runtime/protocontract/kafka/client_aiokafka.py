@@ -52,6 +52,9 @@ ASK_WITHIN: Final = 5.0
 
 T = TypeVar("T")
 
+#: Its methods may be coroutines, which its types do not say.
+_ListenerBase: Any = ConsumerRebalanceListener
+
 
 def of(consumer: Any) -> Client:
     """An ``AIOKafkaConsumer`` as the guard uses it. Raises GuardError where its inside is not as it was."""
@@ -358,7 +361,7 @@ def _record(raw: Any) -> FetchedRecord:
     )
 
 
-class _Listener(ConsumerRebalanceListener):  # type: ignore[misc]  # an untyped base class
+class _Listener(_ListenerBase):  # type: ignore[misc]  # an untyped base class
     """Holds a rebalance until the guard polls, then tells its listener."""
 
     def __init__(self, consumer: AioConsumer, listener: RebalanceListener) -> None:
