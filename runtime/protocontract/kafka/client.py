@@ -105,12 +105,17 @@ def missing_codecs() -> list[str]:
     return sorted(name for name, has in present.items() if not has())
 
 
+def _is_the_clients(consumer: Any) -> bool:
+    """Whether this is kafka-python's own consumer, by the names of its classes: whoever tests with another one may have
+    put a function in ``KafkaConsumer``'s place.
+    """
+    return any(each.__module__.startswith("kafka.consumer.") for each in type(consumer).__mro__)
+
+
 def _membership(consumer: Any) -> Callable[[], object]:
     """Generation and member id at a thirtieth of what ``group_metadata()`` takes, which locks and makes an object."""
     coordinator: Any = getattr(consumer, "_coordinator", None)
-    # By the names of its classes: whoever tests with another client puts a function in KafkaConsumer's place.
-    known = any(each.__module__.startswith("kafka.consumer.") for each in type(consumer).__mro__)
-    if known and hasattr(coordinator, "_generation"):
+    if _is_the_clients(consumer) and hasattr(coordinator, "_generation"):
         # Replaced as a whole whenever one of the two changes.
         return lambda: coordinator._generation
     return cast("Callable[[], object]", consumer.group_metadata)
@@ -119,7 +124,7 @@ def _membership(consumer: Any) -> Callable[[], object]:
 def _rebalancing(consumer: Any) -> Callable[[], bool]:
     """What a heartbeat or a commit was told. Only the client's inside says so."""
     coordinator: Any = getattr(consumer, "_coordinator", None)
-    if isinstance(consumer, kafka.KafkaConsumer) and hasattr(coordinator, "rejoin_needed"):
+    if _is_the_clients(consumer) and hasattr(coordinator, "rejoin_needed"):
         return lambda: bool(coordinator.rejoin_needed)
     return lambda: False
 
