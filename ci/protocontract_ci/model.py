@@ -106,6 +106,8 @@ Kind: TypeAlias = Literal[
     "governance_changed", "contract_changed", "version_changed", "version_reused", "version_bump_missing",
     # the rest
     "deprecated_added", "deprecated_removed", "comment_changed", "option_changed",
+    # not of the contract: what a module's own state says (verdicts/own.py)
+    "name_unknown", "role_exceeded", "contract_undeclared", "lock_edited", "copy_stale",
 ]  # fmt: skip
 
 Value: TypeAlias = "bool | int | float | str | tuple[Value, ...] | None"

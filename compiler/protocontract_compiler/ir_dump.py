@@ -70,21 +70,26 @@ def _reached(schema: ir.Schema, full_name: str) -> tuple[list[ir.Message], list[
 def _message(message: ir.Message) -> Iterator[str]:
     yield f"message {message.full_name}"
     if message.contract is not None:
-        yield f"  contract {_text(message.contract)}"
+        yield f"  contract {text_of(message.contract)}"
     if message.rule_source:
         yield f"  rules {message.rule_source}"
     for oneof in sorted(message.oneofs, key=lambda oneof: oneof.name):
         yield f"  oneof {oneof.name} {' '.join(sorted(oneof.fields))} {oneof.rule_source}".rstrip()
     for field in sorted(message.fields, key=lambda field: field.number):
-        yield f"  field {_field(field)}"
-        if field.rule_source:
-            yield f"    rules {field.rule_source}"
-        if field.normalizer is not None:
-            yield f"    normalizer {_text(field.normalizer)}"
-        for relation in sorted(field.relations, key=lambda relation: relation.kind):
-            yield f"    relation {_text(relation)}"
-        if field.governance != ir.Governance():
-            yield f"    governance {_text(field.governance)}"
+        yield from (f"  {line}" for line in field_lines(field))
+
+
+def field_lines(field: ir.Field) -> Iterator[str]:
+    """The canonical text of a field: its type, then what its rules and annotations say, a line each."""
+    yield f"field {_field(field)}"
+    if field.rule_source:
+        yield f"  rules {field.rule_source}"
+    if field.normalizer is not None:
+        yield f"  normalizer {text_of(field.normalizer)}"
+    for relation in sorted(field.relations, key=lambda relation: relation.kind):
+        yield f"  relation {text_of(relation)}"
+    if field.governance != ir.Governance():
+        yield f"  governance {text_of(field.governance)}"
 
 
 def _field(field: ir.Field) -> str:
@@ -94,7 +99,7 @@ def _field(field: ir.Field) -> str:
     if field.oneof is not None:
         parts.append(f"oneof={field.oneof}")
     if field.default is not None:
-        parts.append(f"default={_text(field.default)}")
+        parts.append(f"default={text_of(field.default)}")
     if field.key is not None and field.value is not None:
         parts.append(f"key={field.key.type} value={field.value.type}:{field.value.message or field.value.enum or ''}")
     return " ".join(parts)
@@ -103,20 +108,20 @@ def _field(field: ir.Field) -> str:
 def _enum(enum: ir.Enum) -> Iterator[str]:
     yield f"enum {enum.full_name}{' closed' if enum.closed else ''}"
     for value in sorted(enum.values, key=lambda value: (value.number, value.name)):
-        yield f"  value {_text(value)}"
+        yield f"  value {text_of(value)}"
 
 
-def _text(value: object) -> str:
+def text_of(value: object) -> str:
     """A value as text. Dataclasses show what differs from the default, so that a new word changes no fingerprint."""
     if isinstance(value, str):
         return json.dumps(value)
     if isinstance(value, bytes):
         return f"0x{value.hex()}"
     if isinstance(value, tuple):
-        return "[" + " ".join(_text(item) for item in value) + "]"
+        return "[" + " ".join(text_of(item) for item in value) + "]"
     if is_dataclass(value) and not isinstance(value, type):
         shown = [
-            f"{field.name}={_text(getattr(value, field.name))}"
+            f"{field.name}={text_of(getattr(value, field.name))}"
             for field in dataclass_fields(value)
             if field.name != "place" and getattr(value, field.name) != field.default
         ]

@@ -13,7 +13,7 @@ from protocontract_ci.diff.oracle import installed_oracle
 from protocontract_ci.execution.runner import Runner
 from protocontract_ci.execution.samples import SampleMaker
 from protocontract_ci.meaning.judges import Judges
-from protocontract_ci.model import Change, Finding, ModuleVerdict, Verdict
+from protocontract_ci.model import Change, Finding, ModuleVerdict, Use, Verdict
 from protocontract_ci.sources import Contracts
 from protocontract_ci.usage.python.copies import Copy
 from protocontract_ci.usage.python.reader import PythonUses, import_roots, read_python
@@ -42,11 +42,15 @@ class Folder:
     execute: bool = True
     #: Acknowledgements that fit no change, by file.
     unused: dict[str, list[acknowledgements.Acknowledgement]] = field(default_factory=dict)
+    #: The comparison, where it is known already.
+    compared: Diff | None = None
+    #: The files that are judged; the others are read for what these call. None for all.
+    wanted: frozenset[str] | None = None
 
     @cached_property
     def diff(self) -> Diff:
         """The comparison of both states."""
-        return compare(self.before, self.after, installed_oracle())
+        return self.compared or compare(self.before, self.after, installed_oracle())
 
     @property
     def changes(self) -> Sequence[Change]:
@@ -73,6 +77,8 @@ class Folder:
         unread = {each.file: each.reason for each in (*self.python.unread, *self.typescript.unread)}
         found = []
         for name in self.files:
+            if self.wanted is not None and name not in self.wanted:
+                continue
             if name in unread:
                 found.append(
                     ModuleVerdict(name, name, "unverified", f"cannot be read: {unread[name]}", proof="unresolved")
@@ -87,6 +93,18 @@ class Folder:
             elif name in self.typescript.files:
                 found.append(self._judged_typescript(judge, name))
         return found
+
+    def uses_of(self, name: str) -> Sequence[Use]:
+        """What a file uses; nothing for one that cannot be read."""
+        read = self.typescript.files.get(name)
+        return read.uses if read is not None else self.python.uses.get(name, [])
+
+    def validates(self, name: str) -> bool:
+        """Whether a file validates messages."""
+        read = self.typescript.files.get(name)
+        if read is not None:
+            return "@bufbuild/protovalidate" in read.text
+        return name in self.python.names and self.python.names[name].validates
 
     def _judged_typescript(self, judge: Judge, name: str) -> ModuleVerdict:
         read = self.typescript.files[name]

@@ -1,0 +1,511 @@
+"""Judges the modules of a repository: each against the change since its lock, and by its own state.
+
+    findings of (contracts of head, code of head)  -  findings that the lock of the merge base records as open
+
+What a module stands on is the state of the contracts that its locks at the merge base were taken of; where the
+contracts have moved on since, that state is found in the history by the digest in the lock. A module whose sources and
+slice of the contract are those of its locks is not read again. Locks of head are compared with what would be written,
+and believed in nothing.
+"""
+
+from __future__ import annotations
+
+import datetime
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Final, Literal, TypeAlias
+
+from protocontract.violations import ContractError
+from protocontract_ci import locks as lock_files
+from protocontract_ci.diff.compare import Diff, compare
+from protocontract_ci.diff.oracle import installed_oracle
+from protocontract_ci.discovery import is_source, mentions
+from protocontract_ci.gate.parts import Part, parts
+from protocontract_ci.gate.settle import Settled, settle
+from protocontract_ci.locks import LOCKS, Lock, make_locks, module_of_lock, owner_of, read_lock, slice_digest
+from protocontract_ci.model import Finding, ModuleVerdict, Role, Use
+from protocontract_ci.modules import READ_GENERATORS, Module, Modules
+from protocontract_ci.repository import Repository
+from protocontract_ci.sources import Contracts, read
+from protocontract_ci.usage.python.reader import import_roots
+from protocontract_ci.usage.vocabulary import Elements
+from protocontract_ci.verdicts import acknowledgements
+from protocontract_ci.verdicts.declared import declared_uses, findings_of_uses, unread_findings, uses_of_lock
+from protocontract_ci.verdicts.folder import Folder
+from protocontract_ci.verdicts.judge import Judge
+from protocontract_ci.verdicts.own import absent_names, finding, findings_of
+from protocontract_ci.verdicts.stored import stored_findings
+
+#: How many states of the contracts are looked through for the one that a lock stands on.
+_MOST_STATES: Final = 50
+
+
+Purpose: TypeAlias = Literal["gate", "adapt", "baseline"]
+"""``adapt``: a module without locks is read even where nothing changed; ``baseline``: what is found was there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A module with its verdict. ``by_lock``: it was not read, for nothing that it is judged by has changed.
+
+    ``elements`` are the messages, enums and services that it uses, ``locks`` those that `protocontract adapt` would
+    write; None where something is open.
+    """
+
+    module: Module
+    verdict: ModuleVerdict
+    fails: bool = False
+    notices: tuple[str, ...] = ()
+    by_lock: bool = False
+    elements: frozenset[str] = frozenset()
+    locks: tuple[Lock, ...] | None = None
+
+
+@dataclass
+class _Work:
+    """What is gathered of one module while it is judged."""
+
+    module: Module
+    files: list[str]
+    locks: Sequence[Lock]
+    #: Elements whose lock stands on an older state, with that state.
+    behind: dict[str, Contracts] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
+    verdicts: list[ModuleVerdict] = field(default_factory=list)
+    own: list[Finding] = field(default_factory=list)
+    uses: dict[str, list[Use]] = field(default_factory=dict)
+    unused: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class States:
+    """The commit that is compared with, "" for none, and the contracts there and here."""
+
+    commit: str
+    before: Contracts
+    after: Contracts
+
+
+class Company:
+    """All modules of a repository, at one change."""
+
+    def __init__(
+        self,
+        repository: Repository,
+        declared: Modules,
+        states: States,
+        *,
+        execute: bool = True,
+        today: datetime.date | None = None,
+        purpose: Purpose = "gate",
+    ) -> None:
+        """Reads nothing yet."""
+        self._purpose = purpose
+        self.repository = repository
+        self.declared = declared
+        self.states = states
+        self._execute = execute
+        self._today = today or datetime.datetime.now(datetime.UTC).date()
+        self._diffs: dict[int, Diff] = {}
+        self._digests: dict[str, str] = {}
+        self._at: dict[str, Contracts] = {states.commit: states.before} if states.commit else {}
+
+    @property
+    def diff(self) -> Diff:
+        """The comparison of the merge base with the working tree."""
+        return self._diff(self.states.before)
+
+    def _diff(self, before: Contracts) -> Diff:
+        if id(before) not in self._diffs:
+            self._diffs[id(before)] = compare(before, self.states.after, installed_oracle())
+        return self._diffs[id(before)]
+
+    # -- what is there
+
+    @cached_property
+    def all_files(self) -> list[str]:
+        """The files of the working tree."""
+        return self.repository.files()
+
+    @cached_property
+    def files(self) -> dict[str, list[str]]:
+        """The source files of each module."""
+        found: dict[str, list[str]] = {module.name: [] for module in self.declared.modules}
+        for file in self.all_files:
+            if is_source(file) and (module := self.declared.module_of(file)) is not None:
+                found[module.name].append(file)
+        return found
+
+    @cached_property
+    def _changed(self) -> set[str]:
+        return self.repository.changed(self.states.commit) if self.states.commit else set()
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        """The Python files of all modules; those that are no UTF-8 are left to the reader to name."""
+        root = self.repository.root
+        return {
+            file: (root / file).read_text(encoding="utf-8", errors="replace")
+            for held in self.files.values()
+            for file in held
+            if file.endswith(".py")
+        }
+
+    @cached_property
+    def base_locks(self) -> dict[str, list[Lock]]:
+        """The locks of the merge base by module."""
+        found: dict[str, list[Lock]] = {}
+        for path, data in self._base_lock_files.items():
+            lock = read_lock(data.decode("utf-8", "replace"), path)
+            found.setdefault(module_of_lock(path), []).append(lock)
+        return found
+
+    @cached_property
+    def _base_lock_files(self) -> dict[str, bytes]:
+        if not self.states.commit:
+            return {}
+        files = self.repository.contents_at(self.states.commit, LOCKS)
+        return {path: data for path, data in files.items() if module_of_lock(path)}
+
+    @cached_property
+    def _edited(self) -> set[str]:
+        """The modules whose locks differ from those of the merge base."""
+        return {module_of_lock(path) for path in self._changed} - {""}
+
+    def _digest(self, file: str) -> str:
+        if file not in self._digests:
+            path = self.repository.root / file
+            self._digests[file] = lock_files.source_digest(path.read_bytes()) if path.is_file() else ""
+        return self._digests[file]
+
+    # -- the work
+
+    def judge(self, wanted: Iterable[Module]) -> list[Judged]:
+        """The verdicts on modules, in their order. Raises CheckerError, ContractError."""
+        works = {
+            module.name: _Work(module, self.files[module.name], self.base_locks.get(module.name, ()))
+            for module in wanted
+        }
+        idle = {name for name, work in works.items() if self._is_idle(work)}
+        busy = {name: work for name, work in works.items() if name not in idle}
+        self._place(busy.values())
+        readable = [
+            name for name, work in busy.items() if work.files and work.module.generator in ("", *READ_GENERATORS)
+        ]
+        for part in parts(self.files, self._texts, readable):
+            self._read(part, busy)
+        self._look_for_absent_names([busy[name] for name in readable])
+        return [
+            self._of_lock(work) if name in idle else self._judged(work, read=name in readable)
+            for name, work in works.items()
+        ]
+
+    def _is_idle(self, work: _Work) -> bool:
+        """Whether nothing that the module is judged by has changed since it was proven."""
+        name = work.module.name
+        if name in self._edited or work.module.unread or not work.files:
+            return False
+        if not work.locks:
+            return (
+                self._purpose == "gate"
+                and not self.diff.changes
+                and bool(self.states.commit)
+                and not self._changed.intersection(work.files)
+            )
+        if any(self._digest(file) != digest for lock in work.locks for file, digest in lock.sources.items()):
+            return False
+        if any(slice_digest(self.states.after, lock.element, lock.uses) != lock.contract for lock in work.locks):
+            return False
+        known = {file for lock in work.locks for file in lock.sources}
+        return not any(self._mentions(file) for file in work.files if file not in known and file in self._changed)
+
+    def _mentions(self, file: str) -> bool:
+        text = self._texts.get(file)
+        if text is None:
+            text = (self.repository.root / file).read_text(encoding="utf-8", errors="replace")
+        return self._mention is not None and self._mention.search(text) is not None
+
+    @cached_property
+    def _mention(self) -> re.Pattern[str] | None:
+        return mentions(Elements([self.states.before.schema, self.states.after.schema]))
+
+    def _place(self, works: Iterable[_Work]) -> None:
+        """Finds the states that locks stand on, where they are not that of the merge base."""
+        for work in works:
+            for lock in work.locks:
+                if slice_digest(self.states.before, lock.element, lock.uses) == lock.contract:
+                    continue
+                state = self._state_of(lock)
+                if state is None:
+                    work.lost.append(lock.element)
+                else:
+                    work.behind[lock.element] = state
+
+    def _state_of(self, lock: Lock) -> Contracts | None:
+        """The latest state of the contracts that has the slice of a lock; None where the history does not hold it."""
+        for commit in self._history:
+            try:
+                if commit not in self._at:
+                    self._at[commit] = read(f"{commit}:{self.declared.contracts}", self._proto_path)
+                if slice_digest(self._at[commit], lock.element, lock.uses) == lock.contract:
+                    return self._at[commit]
+            except ContractError:
+                # A state that does not compile is one that nobody was proven against.
+                continue
+        return None
+
+    @cached_property
+    def _history(self) -> list[str]:
+        return self.repository.history(self.states.commit, self.declared.contracts, _MOST_STATES)
+
+    @property
+    def _proto_path(self) -> list[Path]:
+        return [self.repository.root / path for path in self.declared.proto_path]
+
+    def _read(self, part: Part, works: Mapping[str, _Work]) -> None:
+        """Reads the modules of a part against every state that one of them stands on."""
+        states = {id(self.states.before): self.states.before}
+        for name in part.modules:
+            if name in works:
+                states.update((id(state), state) for state in works[name].behind.values())
+        owners = {file: name for name in part.modules for file in self.files[name]}
+        for before in states.values():
+            folder = Folder(
+                self.repository.root, part.files, before, self.states.after, self._execute, compared=self._diff(before),
+                wanted=frozenset(file for file, name in owners.items() if name in works),
+            )  # fmt: skip
+            for verdict in folder.verdicts():
+                work = works.get(owners[verdict.file])
+                if work is not None:
+                    self._take(work, folder, verdict, before)
+
+    def _take(self, work: _Work, folder: Folder, verdict: ModuleVerdict, before: Contracts) -> None:
+        file = verdict.file
+        uses = folder.uses_of(file)
+        base = before is self.states.before
+        mine = {element for element, state in work.behind.items() if state is before}
+        kept = list(verdict.findings)
+        if work.module.stored_data or folder.validates(file):
+            kept += stored_findings(
+                work.module.name, file, uses, folder.changes, folder.validates(file), red=work.module.stored_data
+            )
+        if base:
+            work.uses[file] = list(uses)
+            kept = [each for each in kept if self._owner(each) not in work.behind]
+            work.verdicts.append(replace(verdict, findings=tuple(kept)) if verdict.findings or kept else verdict)
+            work.unused += [
+                f"{file}:{each.line}: the acknowledgement of {each.key} is spent or fits nothing; remove it"
+                for each in folder.unused.get(file, ())
+                if not work.behind
+            ]
+        else:
+            kept = [each for each in kept if self._owner(each) in mine]
+            if kept:
+                work.verdicts.append(replace(verdict, findings=tuple(kept)))
+
+    def _owner(self, each: Finding) -> str:
+        return owner_of(each.change.path, self.states.after.schema)
+
+    def _look_for_absent_names(self, works: Sequence[_Work]) -> None:
+        """Names that the contracts of head do not have, in modules that have not had them at the merge base."""
+        for part in parts(self.files, self._texts, [work.module.name for work in works]):
+            held = {file: self._texts[file] for file in part.files if file.endswith(".py")}
+            found = absent_names(held, self.states.after, import_roots(held))
+            for work in works:
+                if work.module.name in part.modules:
+                    work.own += findings_of(work.module.name, [each for each in found if each.file in work.files])
+
+    def _known_before(self, work: _Work) -> set[str]:
+        """The ids of names that the code of the merge base already had, and its contracts did not."""
+        if not work.own or not self.states.commit:
+            return set()
+        with self.repository.checkout(self.states.commit, work.files) as folder:
+            texts = {
+                file: (folder / file).read_text(encoding="utf-8", errors="replace")
+                for file in work.files
+                if file.endswith(".py") and (folder / file).is_file()
+            }
+        absent = absent_names(texts, self.states.before, import_roots(texts))
+        return {each.change.id for each in findings_of(work.module.name, absent)}
+
+    # -- verdicts
+
+    def _of_lock(self, work: _Work) -> Judged:
+        opened = sorted({each for lock in work.locks for each in lock.open})
+        elements = self._elements(work)
+        verdict = ModuleVerdict(
+            work.module.name, "", "unaffected", "neither it nor what it uses has changed", role=self._role(work),
+            owner=work.module.owner,
+        )  # fmt: skip
+        if opened:
+            because = f"open before: {', '.join(opened)}"
+            if work.module.mode == "all":
+                red = replace(verdict, verdict="not_adapted", because=because)
+                return Judged(work.module, red, True, by_lock=True, elements=elements)
+            return Judged(work.module, verdict, notices=(because,), by_lock=True, elements=elements)
+        return Judged(work.module, verdict, by_lock=True, elements=elements)
+
+    def _role(self, work: _Work) -> Role:
+        if work.uses or work.locks:
+            return lock_files.role_of(
+                ((use.path, use.how) for found in work.uses.values() for use in found), self.states.after.schema
+            )
+        return work.module.role
+
+    def _judged(self, work: _Work, *, read: bool) -> Judged:
+        module = work.module
+        own = [*work.own, *self._by_word(work, read=read), *self._beyond_its_word(work)]
+        opened = {each for lock in work.locks for each in lock.open}
+        if module.mode == "new":
+            opened |= self._known_before(work)
+        if self._purpose == "baseline":
+            opened |= {each.change.id for each in own}
+        settled = settle(
+            module, [*work.verdicts, *self._unverified(work, read=read)], own, in_code=self._in_code(work),
+            opened=opened, decisions=self.declared.decisions, file=self.declared.file, today=self._today,
+        )  # fmt: skip
+        locks = self._locks(work, settled) if read else None
+        if module.name in self._edited and not self._are_written(module.name, locks):
+            because = "its locks are not those that `protocontract adapt` would write, and prove nothing"
+            edited = finding(module.name, "lock_edited", f"{LOCKS}/{module.name}", because, f"{LOCKS}/{module.name}")
+            settled = replace(
+                settled,
+                fails=settled.fails or module.mode != "report",
+                verdict=replace(
+                    settled.verdict, verdict="not_adapted", findings=(*settled.verdict.findings, edited),
+                    because=f"{settled.verdict.because}; {because}" if settled.fails else because,
+                ),
+            )  # fmt: skip
+        notices = [*settled.notices, *work.unused]
+        notices += [f"what its lock of {each} stands on is not in the history here" for each in work.lost]
+        verdict = replace(settled.verdict, role=self._role(work))
+        return Judged(module, verdict, settled.fails, tuple(notices), False, self._elements(work), locks)
+
+    def _elements(self, work: _Work) -> frozenset[str]:
+        used = {owner_of(use.path, self.states.after.schema) for found in work.uses.values() for use in found}
+        return frozenset(used | {lock.element for lock in work.locks} - {""})
+
+    def _unverified(self, work: _Work, *, read: bool) -> list[ModuleVerdict]:
+        module = work.module
+        if read or module.uses or (module.unread and not work.files):
+            return []
+        if module.generator not in ("", *READ_GENERATORS):
+            because = f"its code is generated by {module.generator}, which the gate does not read; expected `uses`"
+        elif work.locks:
+            return []
+        else:
+            because = "no file is at its paths, and it has published no lock"
+        return [ModuleVerdict(module.name, "", "unverified", because, proof="unresolved")]
+
+    def _by_word(self, work: _Work, *, read: bool) -> list[Finding]:
+        """Findings of what a module declares that it uses, or of the locks that it published of code elsewhere."""
+        module, judge = work.module, Judge(self.states.before, self.states.after, self.diff.changes)
+        elements = Elements([self.states.before.schema, self.states.after.schema])
+        found: list[Finding] = []
+        if module.uses:
+            uses = declared_uses(module.uses, module.role, elements, self.declared.file, module.line)
+            work.uses[self.declared.file] = uses
+            found += findings_of_uses(judge, module.name, self.declared.file, uses)
+        elif module.unread:
+            changes = [change for change in self.diff.changes if module.may_use(change.path)]
+            found += unread_findings(module.name, module.unread, changes, self.declared.file, module.line)
+        if not read and not work.files:
+            for lock in work.locks:
+                found += findings_of_uses(judge, module.name, lock.path, uses_of_lock(lock.uses, lock.path))
+        return found
+
+    def _beyond_its_word(self, work: _Work) -> list[Finding]:
+        """A module that does more than it declares: another role, or contracts that it does not name."""
+        module = work.module
+        schema = self.states.after.schema
+        found = []
+        role = self._role(work)
+        if module.role in ("reader", "writer") and role in ("reader", "writer", "both") and role != module.role:
+            other: Role = "writer" if module.role == "reader" else "reader"
+            file, use = next(
+                (file, use)
+                for file, uses in work.uses.items()
+                for use in uses
+                if lock_files.role_of([(use.path, use.how)], schema) == other
+            )
+            because = f"is declared a {module.role}, and {'writes' if other == 'writer' else 'reads'} {use.path}"
+            found.append(finding(module.name, "role_exceeded", use.path, because, file, (use.line,)))
+        for file, uses in work.uses.items():
+            outside: dict[str, int] = {}
+            for use in uses:
+                owner = owner_of(use.path, schema)
+                if owner and not owner.startswith("google.protobuf.") and not self._may_use(module, owner):
+                    outside.setdefault(owner, use.line)
+            for owner, line in outside.items():
+                because = f"uses {owner}, which its `contracts` do not name"
+                found.append(finding(module.name, "contract_undeclared", owner, because, file, (line,)))
+        return found
+
+    def _may_use(self, module: Module, owner: str) -> bool:
+        schema = self.states.after.schema
+        known = schema.messages.get(owner) or schema.enums.get(owner) or schema.services.get(owner)
+        return module.may_use(owner) or (known is not None and module.may_use(known.file))
+
+    def _in_code(self, work: _Work) -> set[str]:
+        """What the module's code acknowledges: a word in one of its files is the module's."""
+        found: set[str] = set()
+        for file in work.files:
+            text = self._texts.get(file)
+            read = acknowledgements.in_python if text is not None else acknowledgements.in_typescript
+            if text is None:
+                text = (self.repository.root / file).read_text(encoding="utf-8", errors="replace")
+            if "contract-ack" in text:
+                found |= {each.key for each in read(text)}
+        return found
+
+    # -- locks
+
+    def _locks(self, work: _Work, settled: Settled) -> tuple[Lock, ...] | None:
+        """The locks of what is proven now; None where something is open that was not."""
+        if settled.fails or settled.verdict.verdict in ("unverified", "not_adapted"):
+            return None
+        after = self.states.after
+        sources = {file: self._digest(file) for file in work.uses if file in work.files}
+        opened = [each.change.id for each in settled.verdict.findings if each.verdict == "not_adapted" and each.notice]
+        words = {each.key for each in work.module.acknowledged}
+        acknowledged = {
+            each.change.id: f"{each.change.path} {each.change.step}" in words
+            for each in settled.verdict.findings
+            if each.because.startswith("acknowledged")
+        }
+        locks = make_locks(
+            work.module.name, work.uses, after, sources, opened=opened,
+            acknowledged=[each for each, for_a_time in acknowledged.items() if not for_a_time],
+        )  # fmt: skip
+        # What is acknowledged for a time is not proven: the lock stays on the state before.
+        waiting = {
+            self._owner(each)
+            for each in settled.verdict.findings
+            if acknowledged.get(each.change.id) or (each.change.id in opened and each.change in self._all_changes(work))
+        }
+        return tuple(
+            replace(
+                lock,
+                contract=slice_digest(work.behind.get(lock.element, self.states.before), lock.element, lock.uses),
+            )
+            if lock.element in waiting
+            else lock
+            for lock in locks
+        )
+
+    def _all_changes(self, work: _Work) -> set[object]:
+        states = [self.states.before, *work.behind.values()]
+        return {change for state in states for change in self._diff(state).changes}
+
+    def _are_written(self, module: str, locks: Sequence[Lock] | None) -> bool:
+        """Whether the locks of the working tree are those that would be written."""
+        if locks is None:
+            return False
+        folder = self.repository.root / LOCKS / module
+        there = (
+            {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")} if folder.is_dir() else {}
+        )
+        return there == {PurePosixPath(lock.path).name: lock.text() for lock in locks}

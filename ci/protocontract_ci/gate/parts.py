@@ -1,0 +1,106 @@
+"""Puts modules together that one run of the type checker can read: no two of them mean different things by one name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import Final
+
+from protocontract_ci.usage.python.reader import import_roots
+
+_IMPORT: Final = re.compile(
+    r"^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)|import[ \t]+([A-Za-z_][\w.]*(?:[ \t]*,[ \t]*[\w.]+)*))", re.M
+)
+
+
+@dataclass
+class Part:
+    """Modules that are read together, by name, and all of their files."""
+
+    modules: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+    _provided: set[str] = field(default_factory=set)
+    _imported: set[str] = field(default_factory=set)
+
+    def clashes(self, provided: set[str], imported: set[str]) -> bool:
+        """Whether a name that anybody imports would be provided twice."""
+        return bool(self._provided & provided & (self._imported | imported))
+
+    def add(self, modules: Iterable[str], files: Iterable[str], provided: set[str], imported: set[str]) -> None:
+        """Takes modules in."""
+        self.modules += modules
+        self.files += files
+        self._provided |= provided
+        self._imported |= imported
+
+
+def parts(files: Mapping[str, Sequence[str]], texts: Mapping[str, str], wanted: Iterable[str]) -> list[Part]:
+    """The parts for the ``wanted`` modules, with the modules that they import from. ``files`` are those of all modules.
+
+    ``texts`` are the Python files by path.
+    """
+    provided = {name: _provided(held) for name, held in files.items()}
+    imported = {name: {each for file in held for each in imports(texts.get(file, ""))} for name, held in files.items()}
+    by_name: dict[str, list[str]] = {}
+    for module, names in provided.items():
+        for name in names:
+            by_name.setdefault(name, []).append(module)
+    found: list[Part] = []
+    done: set[str] = set()
+    for module in wanted:
+        if module in done:
+            continue
+        together = _closure(module, provided, imported, by_name) - done
+        done |= together
+        own = sorted(together)
+        names = set().union(*(provided[each] for each in own))
+        asked = set().union(*(imported[each] for each in own))
+        part = next((each for each in found if not each.clashes(names, asked)), None)
+        if part is None:
+            part = Part()
+            found.append(part)
+        part.add(own, (file for each in own for file in files[each]), names, asked)
+    return found
+
+
+def imports(text: str) -> set[str]:
+    """The first names of all absolute imports."""
+    found: set[str] = set()
+    for match in _IMPORT.finditer(text):
+        if match[1]:
+            found.add(match[1])
+        else:
+            found |= {each.strip().split(".")[0] for each in match[2].split(",")}
+    return found
+
+
+def _provided(files: Sequence[str]) -> set[str]:
+    """The names that a module's files can be imported by, below the folders where imports start."""
+    python = [file for file in files if file.endswith(".py")]
+    roots = [PurePosixPath(root) for root in import_roots(python)]
+    names = set()
+    for file in python:
+        path = PurePosixPath(file)
+        for root in roots:
+            if path.is_relative_to(root):
+                names.add(path.relative_to(root).parts[0].removesuffix(".py"))
+    return names
+
+
+def _closure(
+    module: str, provided: Mapping[str, set[str]], imported: Mapping[str, set[str]], by_name: Mapping[str, list[str]]
+) -> set[str]:
+    """A module with those that it imports from, and those that they do."""
+    found = {module}
+    waiting = [module]
+    while waiting:
+        each = waiting.pop()
+        for name in imported[each] - provided[each]:
+            for other in by_name.get(name, ()):
+                # A name that many modules have at their top is nobody's in particular.
+                if other not in found and len(by_name[name]) == 1:
+                    found.add(other)
+                    waiting.append(other)
+    return found
