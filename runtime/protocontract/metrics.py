@@ -376,6 +376,7 @@ class GuardCollector(Collector):
             ("losses", "Times that this member was out of the group.", stats.losses),
             ("commit_errors", "Commits that failed; they are sent again.", stats.commit_errors),
             ("poll_errors", "Polls that failed.", stats.poll_errors),
+            ("truncated_logs", "Partitions that were cut off below what was read.", stats.truncated_logs),
         ):
             yield CounterMetricFamily(f"data_contract_{name}", help_text, count)
 

@@ -321,6 +321,36 @@ def test_a_member_that_was_stopped_asks_the_group_before_it_goes_on() -> None:
     assert committed(log) == 20
 
 
+@pytest.mark.parametrize("taken", [10, 4])
+def test_a_log_that_was_cut_off_is_read_from_there(taken: int) -> None:
+    log = new_log()
+    for number in range(10):
+        log.append(TOPIC, good(number))
+    consumer = log.consumer(TOPIC)
+    guard = new_guard(log, consumer, stop_at_end=False)
+    with guard:
+        records = iter(guard)
+        seen = [next(records).offset for _ in range(taken)]
+        # A leader that had five of the ten is elected, and eight are written to it. The client finds out where the
+        # logs part, and goes there; what the guard has in its buffer was cut off.
+        (partition,) = log._topics[TOPIC].partitions
+        del partition.records[5:]
+        partition.end = 5
+        for number in range(8):
+            log.append(TOPIC, GARBAGE if number == 3 else good(100 + number))
+        partition.records[5:] = [record._replace(leader_epoch=1) for record in partition.records[5:]]
+        consumer.seek(TopicPartition(TOPIC, 0), 5)
+        if taken == 4:
+            guard._source.poll(100)
+        consumer.on_idle = guard.stop
+        seen += [record.offset for record in records]
+    # What was not resolved of the part that is still there comes again: the record in hand.
+    again = [] if taken == 10 else [3, 4]
+    assert seen == [*range(taken), *again, *(number for number in range(5, 13) if number != 8)]
+    assert (committed(log), guard.stats.truncated_logs) == (13, 1)
+    assert [dead_headers(dead)["protocontract.offset"] for dead in log.records(DEAD)] == [b"8"]
+
+
 def test_dead_letters_are_not_tried_again_for_a_partition_that_was_lost() -> None:
     log = new_log()
     log.append(TOPIC, GARBAGE)

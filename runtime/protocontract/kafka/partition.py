@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 
 from protocontract.kafka.block_key import BlockedKeys
 from protocontract.kafka.ledger import PartitionLedger
@@ -73,6 +74,26 @@ class Partition:
         self.ledger.put_back(raw.offset)
         self.stats.consumed -= 1
         self.buffer.appendleft(raw)
+
+    def first_rewritten(self, records: Sequence[Fetched]) -> int | None:
+        """The place of the first record that lies where another one was read before, or None.
+
+        A later leader wrote it than all that was read: the log was cut off below, and went on differently. A record
+        that is only read again has the epoch that it had.
+        """
+        last = self.buffer[-1] if self.buffer else None
+        if last is None:
+            upto, epoch = self.ledger.next, self.epoch
+        else:
+            upto, epoch = last.offset + 1, -1 if last.leader_epoch is None else last.leader_epoch
+        if upto is None or epoch < 0 or records[0].offset >= upto:
+            return None
+        for place, raw in enumerate(records):
+            if raw.offset >= upto:
+                return None
+            if raw.leader_epoch is not None and raw.leader_epoch > epoch:
+                return place
+        return None
 
     def abandon(self) -> None:
         """It belongs to somebody else now: forget what was fetched, and whatever is still on its way."""

@@ -166,6 +166,10 @@ class Source:
                     continue
                 partition = self._add(tp)
             if records:
+                place = partition.first_rewritten(records)
+                if place is not None:
+                    self._log_was_cut(partition, records[place].offset)
+                    continue
                 partition.ledger.begin(records[0].offset)
                 partition.buffer.extend(records)
         if self._restart:
@@ -448,6 +452,19 @@ class Source:
         fresh.held, fresh.halt, fresh.halt_sent = partition.held, partition.halt, partition.halt_sent
         fresh.ledger.begin(offset)
         fresh.ledger.committed = None
+
+    def _log_was_cut(self, partition: Partition, offset: int) -> None:
+        """A leader was elected that had not all records. What it has instead of them is new; what comes before them and
+        is not resolved is read again, too."""
+        self.stats.truncated_logs += 1
+        log.warning(
+            "%s:%d was cut off below what was read, and goes on differently from offset %d: it is read from there",
+            partition.tp.topic,
+            partition.tp.partition,
+            offset,
+        )
+        mark = partition.ledger.watermark
+        self.seek(partition.tp, offset if mark is None else min(mark, offset))
 
     def rewind(self) -> None:
         """Read again from its first unresolved record every partition that has one, as if nothing had been taken."""

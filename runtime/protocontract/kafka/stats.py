@@ -49,7 +49,7 @@ class GuardStats:
     #: Records of which a normalizer changed something.
     normalized: int = 0
     #: Records that carried fields which the contract does not know.
-    #: Fields of messages in a message are looked for in every 16th record until one is found.
+    #: Of good ones, every 16th is looked at, and the rest of what was fetched with it once one has some.
     unknown_fields: int = 0
     #: Records that the user's code rejected.
     rejected: int = 0
@@ -65,6 +65,8 @@ class GuardStats:
     truncated: int = 0
     commit_errors: int = 0
     poll_errors: int = 0
+    #: Partitions whose log was cut off below what was read: a leader was elected that had not all records.
+    truncated_logs: int = 0
     revocations: int = 0
     losses: int = 0
     #: Transactions that were committed, and that were aborted: only under ``--exactly-once``.
@@ -156,6 +158,7 @@ class GuardStats:
             "truncated": self.truncated,
             "commit_errors": self.commit_errors,
             "poll_errors": self.poll_errors,
+            "truncated_logs": self.truncated_logs,
             "revocations": self.revocations,
             "losses": self.losses,
             "transactions": self.transactions,
