@@ -106,7 +106,7 @@ export class Meanings {
 
   // A dictionary type that a message was cast to.
   isLoose(type) {
-    return this.checker.getPropertiesOfType(type).length === 0 && !!this.checker.getStringIndexType?.(type);
+    return this.checker.getPropertiesOfType(type).length === 0 && this.checker.getIndexInfosOfType(type).length > 0;
   }
 
   // What a constant was made from; undefined where it is no constant.

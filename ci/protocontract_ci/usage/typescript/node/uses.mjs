@@ -138,6 +138,7 @@ class Finder {
       return;
     }
     const texts = this.texts(argument);
+    if (texts.length > 1 && this.isEveryName(receiver, texts)) return;
     if (texts.length) {
       const literal = ts.isStringLiteralLike(argument);
       this.access(node, argument, texts, node.expression, literal ? undefined : "reflection");
@@ -148,6 +149,11 @@ class Finder {
         }
       }
     }
+  }
+
+  // Whether an item is taken by any name that there is: such code follows the contract.
+  isEveryName(type, texts) {
+    return this.checker.getPropertiesOfType(type).every((symbol) => texts.includes(symbol.name));
   }
 
   // The texts that an expression may be.
@@ -484,21 +490,34 @@ class Finder {
     const signature = checker.getResolvedSignature(node);
     signature?.parameters?.forEach((parameter, at) => {
       const argument = node.arguments[at];
-      if (argument && ts.isStringLiteralLike(argument)) this.keyOf(argument, parameter.valueDeclaration?.type);
+      if (argument && ts.isStringLiteralLike(argument)) this.keyOf(node, argument, parameter.valueDeclaration?.type);
     });
   }
 
-  keyOf(argument, type) {
+  keyOf(call, argument, type) {
     const { ts, checker } = this;
     if (!type) return;
     if (ts.isTypeReferenceNode(type)) {
       const declaration = checker.getSymbolAtLocation(type.typeName)?.declarations?.[0];
-      if (declaration && ts.isTypeParameterDeclaration(declaration)) this.keyOf(argument, declaration.constraint);
+      if (declaration && ts.isTypeParameterDeclaration(declaration)) this.keyOf(call, argument, declaration.constraint);
     } else if (ts.isTypeOperatorNode(type) && type.operator === ts.SyntaxKind.KeyOfKeyword) {
-      for (const { kind, path } of this.meanings.property(checker.getTypeFromTypeNode(type.type), argument.text)) {
+      const holder = this.givenAs(call, type.type) ?? checker.getTypeFromTypeNode(type.type);
+      for (const { kind, path } of this.meanings.property(holder, argument.text)) {
         if (kind === "field" || kind === "oneof") this.add(argument, path, "reflection");
       }
     }
+  }
+
+  // The type that a call gives to a type parameter, by the argument in the place of a parameter of that type.
+  givenAs(call, node) {
+    const { ts, checker } = this;
+    if (!ts.isTypeReferenceNode(node)) return undefined;
+    const wanted = checker.getSymbolAtLocation(node.typeName);
+    const at = (checker.getResolvedSignature(call)?.parameters ?? []).findIndex((parameter) => {
+      const type = parameter.valueDeclaration?.type;
+      return type && ts.isTypeReferenceNode(type) && checker.getSymbolAtLocation(type.typeName) === wanted;
+    });
+    return at >= 0 && call.arguments[at] ? this.meanings.type(call.arguments[at]) : undefined;
   }
 
   // A variable as initializer: its properties are those of the object that it was made from.
