@@ -1,6 +1,22 @@
-"""What generated modules are called: protoc's own, and the contracts beside them."""
+"""What is called how in generated code: modules, and constants after protobuf names."""
 
 from __future__ import annotations
+
+import re
+
+_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+#: What no identifier holds.
+NOT_A_NAME = re.compile(r"[^A-Za-z0-9_]+")
+
+
+def snake(name: str) -> str:
+    """``TextSample`` -> ``text_sample``; ``Outer.Inner`` -> ``outer_inner``."""
+    return NOT_A_NAME.sub("_", _WORD_START.sub("_", name)).strip("_").lower() or "x"
+
+
+def screaming(name: str) -> str:
+    """``TextSample`` -> ``TEXT_SAMPLE``; ``string.min_len`` -> ``STRING_MIN_LEN``."""
+    return snake(name).upper()
 
 
 def module_of(proto_file: str) -> str:

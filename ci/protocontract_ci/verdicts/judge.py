@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from protocontract_ci.model import Change, Finding, How, Proof, Role, Use, Verdict, Witness
 from protocontract_ci.sources import Contracts
 from protocontract_ci.usage.python.decide import VIOLATION
+from protocontract_ci.usage.python.own_api import error_constant
 from protocontract_ci.usage.python.thresholds import Threshold
 from protocontract_ci.verdicts.evidence import UNKNOWN, Evidence, Experiments, Subject
 
@@ -96,6 +97,12 @@ class Judge:
 
     def _rule(self, change: Change, file: FileOfModule) -> Meaning:
         """D6: a tighter rule hits writers, a looser one readers, one that is neither hits both."""
+        if change.after is None or change.kind == "rule_moved":
+            element, rule = change.element, change.path.partition("@")[2]
+            field_name = element.short_name if element.kind == "field" else ""
+            name = error_constant(self._before.schema, element.message or element.name, field_name, rule)
+            if name and (codes := [use for use in file.uses if use.path == name]):
+                return _not_adapted("waits for an error code that is never reported again", codes)
         if change.direction == "neutral":
             return _moved_rule(change, file)
         subject = self._subject(change)

@@ -5,21 +5,12 @@ from __future__ import annotations
 import builtins
 import keyword
 import math
-import re
 
-_WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_NOT_A_NAME = re.compile(r"[^A-Za-z0-9_]+")
+from protocontract_compiler.generated_names import NOT_A_NAME
+from protocontract_compiler.generated_names import screaming as screaming
+from protocontract_compiler.generated_names import snake as snake
+
 _RESERVED = frozenset(keyword.kwlist) | frozenset(keyword.softkwlist) | frozenset(dir(builtins))
-
-
-def snake(name: str) -> str:
-    """``TextSample`` -> ``text_sample``; ``Outer.Inner`` -> ``outer_inner``."""
-    return _NOT_A_NAME.sub("_", _WORD_START.sub("_", name)).strip("_").lower() or "x"
-
-
-def screaming(name: str) -> str:
-    """``TextSample`` -> ``TEXT_SAMPLE``; ``string.min_len`` -> ``STRING_MIN_LEN``."""
-    return snake(name).upper()
 
 
 def is_plain(name: str) -> bool:
@@ -73,7 +64,7 @@ class Names:
 
     def fresh(self, hint: str) -> str:
         """An unused identifier like ``hint``: with an underscore where it is Python's own, then numbered."""
-        base = _NOT_A_NAME.sub("_", hint) or "x"
+        base = NOT_A_NAME.sub("_", hint) or "x"
         if base[0].isdigit():
             base = f"_{base}"
         if base in _RESERVED:

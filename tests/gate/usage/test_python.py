@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -226,9 +227,8 @@ NOT_USES = {
 def uses(folder: Path, files: dict[str, str]) -> PythonUses:
     (folder / "order.proto").write_text(PROTO, encoding="utf-8")
     for name, text in files.items():
-        lines = text.split("\n")
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_text("\n".join(line.removeprefix("        ") for line in lines), encoding="utf-8")
+        (folder / name).write_text(textwrap.dedent(text), encoding="utf-8")
     return read_python(folder, files, Elements([read(str(folder / "order.proto")).schema]))
 
 
@@ -283,3 +283,31 @@ def test_a_file_that_does_not_parse_is_said(tmp_path: Path) -> None:
 def test_nothing_is_the_same_twice(tmp_path: Path) -> None:
     files = {"module.py": ROWS["JSON by keys, nested"][0]}
     assert uses(tmp_path, files).uses == uses(tmp_path, files).uses
+
+
+OWN_API = """
+from order_contract import ERR_ORDER_COUPON_STRING_MIN_LEN, ORDER
+from protocontract import Contract
+from protocontract.kafka import Guard
+def one(raw: bytes) -> str:
+    return ORDER.parse(raw).coupon
+def two(raw: bytes) -> str:
+    outcome = ORDER.process(raw)
+    return outcome.message.coupon if outcome.ok else ""
+def three(consumer) -> None:
+    with Guard(consumer, ORDER) as guard:
+        for record in guard:
+            print(record.message.coupon)
+def four(consumer) -> None:
+    Guard(consumer, ORDER).run(handle)
+def handle(order):
+    print(order.id)
+def five(violation) -> bool:
+    return violation.code == ERR_ORDER_COUPON_STRING_MIN_LEN
+"""
+
+
+def test_the_products_own_api(tmp_path: Path) -> None:
+    found = shown(uses(tmp_path, {"module.py": OWN_API}))
+    assert {"6:coupon:read", "9:coupon:read", "13:coupon:read"} <= found
+    assert "19:ERR_ORDER_COUPON_STRING_MIN_LEN:error_code" in found

@@ -74,7 +74,7 @@ class Decider:
 
     def _type(self, node: ast.expr) -> Revealed:
         bound = self._names.resolve(node)
-        if bound is not None:
+        if bound is not None and bound.kind != "contract":
             return _of(bound)
         told = self._told.get(node)
         return _NOTHING if told is None else self._stubs.read(told)
@@ -101,6 +101,12 @@ class Decider:
             parent = self._source.parent(node)
             if isinstance(parent, ast.Attribute) and self._names.resolve(parent) is not None:
                 # Part of a longer name.
+                continue
+            if bound.kind == "error":
+                self._add(node, bound.name, "error_code")
+                continue
+            if bound.kind == "contract":
+                self._add(node, bound.name, "read")
                 continue
             how: How = "enum_value" if bound.kind == "value" else "type_only" if self._is_type(node) else "read"
             if bound.kind == "service":

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from protocontract_ci.usage.python.own_api import ERROR_CODE, contract_modules
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_compiler.generated_names import module_of
 
@@ -18,10 +19,11 @@ _IMPORTERS: Final = frozenset({"import_module", "__import__"})
 class Bound:
     """A name's meaning: a generated module, or something that one holds, by its full name.
 
-    ``kind`` "grpc" is a module of stubs and servicers; "service" is a stub or servicer class.
+    ``kind`` "grpc" is a module of stubs and servicers; "service" is a stub or servicer class. "contract" is the
+    constant of a message's contract (the name is the message's), "error" that of an error code (its own name).
     """
 
-    kind: Literal["module", "grpc", "message", "enum", "value", "service", "package"]
+    kind: Literal["module", "grpc", "message", "enum", "value", "service", "package", "contract", "error"]
     name: str
 
 
@@ -49,6 +51,8 @@ class Modules:
                     for service in services
                     for end in ("Stub", "Servicer")
                 }
+        for path, constants in contract_modules(elements):
+            found.held[path.replace("/", ".")] = {name: Bound("contract", message) for name, message in constants}
         for path, names in copies.items():
             found.held[path.replace("/", ".")] = _held(elements, names)
         return found
@@ -58,7 +62,7 @@ class Modules:
         for known in (self.held, self.grpc):
             if dotted in known:
                 return dotted
-        if not dotted.endswith(("_pb2", "_pb2_grpc")):
+        if not dotted.endswith(("_pb2", "_pb2_grpc", "_contract")):
             return None
         ends = [name for known in (self.held, self.grpc) for name in known if name.endswith("." + dotted)]
         ends += [name for known in (self.held, self.grpc) for name in known if dotted.endswith("." + name)]
@@ -137,7 +141,7 @@ class Names:
 
     def messages_of(self, module: str) -> list[str]:
         """The messages of a generated module, with those inside of them."""
-        held = [bound.name for bound in self._modules.inside(module).values() if bound.kind == "message"]
+        held = [each.name for each in self._modules.inside(module).values() if each.kind in ("message", "contract")]
         return [
             name
             for name in self._elements.messages
@@ -196,7 +200,10 @@ class Names:
                     self.table[alias.asname or alias.name] = Bound("package", f"{base}.{alias.name}")
                 continue
             held = self._modules.inside(module)
-            if alias.name == "*":
+            if alias.name.startswith(ERROR_CODE) and alias.name not in held:
+                self.table[alias.asname or alias.name] = Bound("error", alias.name)
+                self.imports.append(Imported(node, Bound("error", alias.name), module, only_types))
+            elif alias.name == "*":
                 self.stars |= set(held)
                 self.table.update({name: bound for name, bound in held.items() if not name.startswith("_")})
                 self.imports.append(Imported(node, self._module(module), module, only_types))
@@ -259,7 +266,8 @@ class Names:
     def _member(self, base: Bound, name: str) -> Bound | None:
         match base.kind:
             case "module" | "grpc":
-                return self._modules.inside(base.name).get(name)
+                held = self._modules.inside(base.name).get(name)
+                return Bound("error", name) if held is None and name.startswith(ERROR_CODE) else held
             case "package":
                 dotted = f"{base.name}.{name}"
                 module = self._modules.find(dotted) if dotted in {*self._modules.held, *self._modules.grpc} else None

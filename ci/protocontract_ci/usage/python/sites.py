@@ -88,7 +88,8 @@ class Sites:
     def ask(self, overlay: Overlay) -> None:
         """Have the types told that decide the sites."""
         for site in self.found:
-            if self.names.resolve(site.asked) is None and not self._in_annotation(site.asked):
+            bound = self.names.resolve(site.asked)
+            if (bound is None or bound.kind == "contract") and not self._in_annotation(site.asked):
                 overlay.ask(site.asked)
 
     def _in_annotation(self, node: ast.AST) -> bool:

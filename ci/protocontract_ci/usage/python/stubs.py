@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from protocontract_ci.usage.python.own_api import contract_modules, package_stubs
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_compiler import ir
 from protocontract_compiler.generated_names import module_of
@@ -174,6 +175,9 @@ def write_stubs(elements: Elements, copies: Mapping[str, Iterable[str]] | None =
             stubs.files[f"{path}_grpc.pyi"] = _grpc_module(stubs, services)
     for path, held in (copies or {}).items():
         stubs.files[f"{path}.pyi"] = _module(stubs, elements, held)
+    for path, constants in contract_modules(elements):
+        stubs.files[f"{path}.pyi"] = _contract_module(stubs, constants)
+    stubs.files.update(package_stubs(TYPES))
     stubs.files["google/protobuf/json_format.pyi"] = _JSON_FORMAT
     stubs.files["google/protobuf/message.pyi"] = _MESSAGE_MODULE
     return stubs
@@ -293,6 +297,13 @@ def _module(stubs: Stubs, elements: Elements, held: Iterable[str]) -> str:
                 left, _, right = value.partition(": ")
                 lines.append(f"{left}: {TYPES}.{right}")
     return "\n".join(lines) + "\n"
+
+
+def _contract_module(stubs: Stubs, constants: Iterable[tuple[str, str]]) -> str:
+    """The contracts beside a generated module: ``ORDER: Contract[Order]``, and error codes."""
+    lines = ["from typing import Any", "from protocontract import Contract", f"import {TYPES}"]
+    lines += [f"{constant}: Contract[{TYPES}.{stubs.name('M', message)}]" for constant, message in constants]
+    return "\n".join([*lines, "def __getattr__(name: str) -> Any: ..."]) + "\n"
 
 
 def _grpc_module(stubs: Stubs, services: Iterable[str]) -> str:
