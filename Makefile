@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Stamp of the finished environment: made again when what it is made from changes.
 READY := $(VENV)/.ready-$(shell cat pyproject.toml ci/requirements-dev.txt | cksum | cut -d' ' -f1)
 
-.PHONY: demo test check generate bench conformance fuzz chaos help clean
+.PHONY: demo test check generate bench conformance fuzz scenarios chaos help clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -58,6 +58,9 @@ MESSAGES ?= 100
 SEED ?= 1
 fuzz: $(SETUP) ## Random contracts and messages against protovalidate: SCHEMAS=20000 MESSAGES=100 SEED=1
 	@$(BIN)/python -m tests.fuzz $(SCHEMAS) $(MESSAGES) $(SEED)
+
+scenarios: $(SETUP) ## The table of failure scenarios; with KAFKA_BOOTSTRAP_SERVERS also on a broker
+	@PROTOCONTRACT_SCENARIOS=only $(BIN)/python -m pytest -q tests/kafka tests/registry tests/chaos
 
 # Faults, their order, and whom they strike follow from the seed.
 RECORDS ?= 200000

@@ -8,6 +8,13 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+# These hooks make the table of `make scenarios`.
+from tests.support.scenario_report import (  # noqa: F401
+    pytest_collection_modifyitems,
+    pytest_runtest_makereport,
+    pytest_terminal_summary,
+)
+
 # The same examples in every run: a test that fails here fails everywhere.
 settings.register_profile(
     "protocontract", derandomize=True, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]

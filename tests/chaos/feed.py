@@ -8,8 +8,8 @@ from typing import Any, Final
 
 import confluent_kafka
 
-from tests.chaos.parts import Stuck
 from tests.kafka.transactions import Made, stream
+from tests.support.brokers import Stuck
 
 #: Every so many records, one without a value.
 _TOMBSTONE_EVERY: Final = 97

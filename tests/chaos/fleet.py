@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.chaos.parts import ROOT, Stuck, wait_for
+from tests.support.brokers import ROOT, Stuck, wait_for
 
 CONTRACT: Final = "acme.finance.v1.Transaction"
 #: Seconds that a guard may take to end when it is told to.

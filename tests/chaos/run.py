@@ -20,10 +20,11 @@ from tests.chaos import faults
 from tests.chaos.feed import Feeder, records
 from tests.chaos.fleet import GRACE, End, Fleet
 from tests.chaos.logs import GroupHistory, Written, empty_history, written
-from tests.chaos.parts import BrokerProcess, Stuck, Toxiproxy, wait_for
+from tests.chaos.parts import BrokerProcess, Toxiproxy
 from tests.chaos.verdict import Copy, Evidence, Source, Verdict, judge
 from tests.kafka.conftest import Broker
 from tests.kafka.test_broker import KEEPS_ALL
+from tests.support.brokers import Stuck, wait_for
 
 GUARDS: Final = ["guard-0", "guard-1", "guard-2"]
 PARTITIONS: Final = 8

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
@@ -87,11 +88,20 @@ BAD = b""
 GARBAGE = b"\x00\xff\xff\xff\xff garbage"
 
 
-def new_log(partitions: int = 1) -> MemoryLog:
-    """A log with the source and the dead-letter topic."""
+def _memory_log(partitions: int) -> MemoryLog:
     log = MemoryLog()
     log.create_topic(TOPIC, partitions)
     log.create_topic(DEAD)
+    return log
+
+
+#: What makes logs here: a scenario that can run on a real broker is run with one, too.
+make_log: ContextVar[Callable[[int], Any]] = ContextVar("make_log", default=_memory_log)
+
+
+def new_log(partitions: int = 1) -> MemoryLog:
+    """A log with the source and the dead-letter topic."""
+    log: MemoryLog = make_log.get()(partitions)
     return log
 
 
@@ -106,6 +116,7 @@ def new_guard(log: MemoryLog, consumer: MemoryConsumer | None = None, **options:
             "stop_at_end": True,
             "backoff": (0.001, 0.01),
             "grace": 0.5,
+            **getattr(log, "guard_options", {}),
             **options,
         },
     )

@@ -1,11 +1,12 @@
 """The failure scenarios of tests/cases/kafka.json, one function each, against the in-memory log.
 
-A scenario that is not here is named in LATER with the reason: nothing is left out silently.
+What a broker can produce by itself also runs on a real one, in test_scenarios_broker. ``STANDS_FOR`` names the tests of
+the others: nothing is left out silently. ``make scenarios`` prints the table.
 """
 
 from __future__ import annotations
 
-import json
+import re
 import threading
 import time
 from pathlib import Path
@@ -17,7 +18,7 @@ from protocontract.kafka import DeadLetterError, GuardError
 from protocontract.kafka.client import errors
 from protocontract.kafka.memory import SendFault
 from tests.kafka import scenarios_running  # noqa: F401  # enters its scenarios into the table
-from tests.kafka.scenario_table import SCENARIOS, offsets, scenario, until
+from tests.kafka.scenario_table import CASES, MORE, SCENARIOS, STANDS_FOR, offsets, scenario, until
 from tests.kafka.support import (
     CONTRACT,
     DEAD,
@@ -32,38 +33,6 @@ from tests.kafka.support import (
     new_log,
     stopped,
 )
-
-CASES = {
-    case["id"]: case
-    for case in json.loads((Path(__file__).parents[1] / "cases" / "kafka.json").read_text(encoding="utf-8"))[
-        "scenarios"
-    ]
-}
-
-LATER = {
-    "K58": "needs a cluster with an unclean election; commits carry the leader epoch already",
-    "K59": "needs a cluster of several brokers",
-}
-#: Run against the real broker, in test_broker.py, with the replay command, in test_replay.py, in test_levels.py, or
-#: against a registry, in tests/registry/test_guard.py.
-ELSEWHERE = {
-    "K16": "test_k16_an_unknown_schema_id",
-    "K54": "test_transaction_markers_leave_no_lag",
-    "K68": "test_the_process_ends_well_on_sigterm",
-    "K75": "test_k75_a_restart_does_not_close_the_breaker",
-    "K77": "test_k77_the_breaker_is_its_partitions_own",
-    "K80": "test_k80_the_clock_of_latency_is_told",
-    "K82": "test_k82_delays_are_told_apart",
-    "K86": "test_k86_a_record_is_not_replayed_for_ever",
-}
-
-
-@pytest.mark.parametrize("name", sorted(CASES))
-def test_scenario(name: str) -> None:
-    if name in LATER or name in ELSEWHERE:
-        assert name not in SCENARIOS
-        return
-    SCENARIOS[name]()
 
 
 @scenario
@@ -356,6 +325,21 @@ def k42() -> None:
     assert (guard.stats.delivered, guard.stats.dead_lettered) == (2_500, 2_500)
 
 
+# Below the functions: they enter themselves into the table.
+@pytest.mark.parametrize("name", [pytest.param(name, marks=pytest.mark.scenario(name)) for name in sorted(SCENARIOS)])
+def test_scenario(name: str) -> None:
+    SCENARIOS[name]()
+
+
 def test_the_table_is_complete() -> None:
-    assert set(CASES) == set(SCENARIOS) | set(LATER) | set(ELSEWHERE)
+    assert set(CASES) | set(MORE) == set(SCENARIOS).union(*STANDS_FOR.values())
     assert CONTRACT.dead_letter_topic == DEAD
+
+
+def test_every_test_of_the_table_is_there() -> None:
+    found = {
+        name
+        for path in Path(__file__).parents[1].rglob("test_*.py")
+        for name in re.findall(r"^def (test_\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    assert set(STANDS_FOR) <= found
