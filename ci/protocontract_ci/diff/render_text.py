@@ -22,11 +22,12 @@ def render(diff: Diff, paint: Paint) -> str:
     for change in diff.changes:
         groups.setdefault(group_of(change), []).append(change)
     columns = _columns(diff.changes)
-    for name, changes in groups.items():
+    for name, changes in sorted(groups.items(), key=lambda group: _position(group[1])):
         version = next((need for need in diff.versions if need.message == name), None)
         lines.append(paint(f"{name}{version.text if version is not None else ''}", "strong"))
-        lines.extend(_line(change, columns, paint) for change in changes)
-        lines.extend(f"    {paint(note, 'quiet')}" for change in changes for note in change.notes)
+        for change in changes:
+            lines.append(_line(change, columns, paint))
+            lines.extend(f"      {paint(note, 'quiet')}" for note in change.notes)
     lines.append(summary(diff))
     lines.extend(f"  {where(change.where)}  {change.demand}" for change in diff.demands)
     return "\n".join(lines)
@@ -41,6 +42,11 @@ def summary(diff: Diff) -> str:
     open_ = len(diff.demands)
     left = f"; {open_} left to settle in the contract:" if open_ else ""
     return f"{plural(len(diff.changes), 'change')}: {told}{left}"
+
+
+def _position(changes: list[Change]) -> tuple[str, int]:
+    """Where a group begins: groups stand as they do in the files."""
+    return min((change.where.file, change.where.line) if change.where is not None else ("", 0) for change in changes)
 
 
 def _columns(changes: tuple[Change, ...]) -> tuple[int, int, int]:

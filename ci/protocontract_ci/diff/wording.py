@@ -10,7 +10,7 @@ from protocontract_compiler.ir import Place
 _LONGEST: Final = 60
 
 # Kinds with a sentence of their own; {old} and {new} are the values. All others show their two values.
-_SENTENCES: Final[dict[str, str]] = {
+SENTENCES: Final[dict[str, str]] = {
     "file_removed": "the file is gone",
     "import_changed": "other imports",
     "message_renamed": "renamed to {new}",
@@ -65,8 +65,8 @@ def sentence(change: Change) -> str:
     old, new = (shortened(value_text(value)) for value in (change.before, change.after))
     if change.kind == "file_removed" and change.after is not None:
         return f"moved to {new}"
-    if change.kind in _SENTENCES:
-        return _SENTENCES[change.kind].format(old=old, new=new)
+    if change.kind in SENTENCES:
+        return SENTENCES[change.kind].format(old=old, new=new)
     if change.before is None and change.after is None:
         return change.kind.replace("_", " ")
     if change.before is None:

@@ -184,6 +184,14 @@ def test_a_mistake_in_a_rule_hinders_nothing(folders: Path, capsys: pytest.Captu
     assert "error[cel]" in captured.err
 
 
+def test_rules_by_the_table_alone(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diff", "before", "after", "--rules", "table", "--format", "json"]) == 1
+    change = json.loads(capsys.readouterr().out)["changes"][2]
+    assert (change["path"], change["direction"], change["proof"]) == (
+        "shop.v1.Order.note@string.max_len", "tightened", "table"
+    )  # fmt: skip
+
+
 def test_the_cases_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
     case = CASES / "own" / "acknowledge-new-fields"
     assert main(["diff", str(case / "before"), str(case / "after")]) == 0
