@@ -301,18 +301,7 @@ class Engine(Controls, Generic[M]):
             if left.owned and self._source.still_member():
                 yield left
                 left.done()
-        for record in self._deliverable():
-            self._in_hand = record
-            yield record
-            if record._open:
-                # As ``_finish``, without the call.
-                record._open = False
-                partition = record._partition
-                if partition.alive and partition.ledger.resolve(record.raw.offset):
-                    if record.message is None:
-                        partition.stats.tombstones += 1
-                    else:
-                        partition.stats.delivered += 1
+        yield from self._deliverable(finish=True)
         self._in_hand = None
 
     def _pause_handling(self, record: Record[M], seconds: float) -> None:
@@ -327,8 +316,8 @@ class Engine(Controls, Generic[M]):
             else:
                 return
 
-    def _deliverable(self) -> Iterator[Record[M]]:
-        """Records for the user's code. Whoever takes one resolves it."""
+    def _deliverable(self, *, finish: bool = False) -> Iterator[Record[M]]:
+        """Records for the user's code. Whoever takes one resolves it; with ``finish``, to ask for the next does."""
         source = self._source
         while not self._stopping:
             self._settle()
@@ -343,13 +332,13 @@ class Engine(Controls, Generic[M]):
                 continue
             partition = source.ready()
             if partition is not None:
-                yield from self._take_from(partition)
+                yield from self._take_from(partition, finish)
                 continue
             if self._ends is not None and self._ends.reached(source):
                 return
             source.poll(20 if self.unacknowledged else POLL_MS)
 
-    def _take_from(self, partition: Partition) -> Iterator[Record[M]]:
+    def _take_from(self, partition: Partition, finish: bool = False) -> Iterator[Record[M]]:
         """The good records in a partition's buffer. What is bad goes to the outbox on the way."""
         buffer, ledger, counts, stats = partition.buffer, partition.ledger, partition.stats, self.stats
         take, judge, clock = ledger.take, self._judge.for_topic(partition.tp.topic), time.monotonic
@@ -363,6 +352,7 @@ class Engine(Controls, Generic[M]):
         group = group_header(self._provenance.group)
         keys = partition.keys
         released: deque[Fetched] | tuple[()] = () if keys is None else keys.released
+        looking = False
         while buffer or released:
             # Asked for every record: the client's own thread may have learned meanwhile that others have the partition.
             if membership() != token:
@@ -391,7 +381,11 @@ class Engine(Controls, Generic[M]):
             if raw.value is None:
                 record = self._tombstone(partition, raw, contract)
                 if record is not None:
+                    self._in_hand = record
                     yield record
+                    if finish and record._open:
+                        record._open = False
+                        self._finish(record)
                 elif self._must_wait():
                     return
                 continue
@@ -421,14 +415,22 @@ class Engine(Controls, Generic[M]):
                     return
                 continue
             counts.valid += 1
-            if unknown_fields(message):
+            # Half as dear as validating: so every 16th is looked at, and all that was fetched with one that has some.
+            if (looking or counts.valid & 15 == 1) and unknown_fields(message):
                 stats.unknown_fields += 1
+                looking = True
             changes = outcome.changes
             if changes:
                 stats.normalized += 1
             if outcome.violations:
                 stats.warnings.update({rule_label(violation) for violation in outcome.violations})
-            yield Record(self, partition, raw, contract, message, changes)
+            self._in_hand = record = Record(self, partition, raw, contract, message, changes)
+            yield record
+            if finish and record._open:
+                # As ``_finish``, without the call.
+                record._open = False
+                if partition.alive and ledger.resolve(raw.offset):
+                    counts.delivered += 1
             if keys is not None:
                 keys.delivered(raw)
             if sink is not None and (sink.full or sink.blocked is not None):
