@@ -26,7 +26,7 @@ from protocontract_compiler import ir
 
 #: Most combinations of literals that are tried at one place.
 _MOST: Final = 64
-_RENAMES: Final = ("field_renamed", "enum_value_renamed", "oneof_renamed")
+_RENAMES: Final = ("field_renamed", "renamed_or_reused", "enum_value_renamed", "oneof_renamed")
 
 
 @dataclass

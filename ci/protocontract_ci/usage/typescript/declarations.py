@@ -118,6 +118,9 @@ class Declarations:
     meanings: dict[str, list[tuple[int, Kind, str, str]]] = field(default_factory=dict)
     #: What the reader looks up by text: cases by oneof, members by enum, keys of JSON by message, packages by file.
     tables: dict[str, Any] = field(default_factory=dict)
+    #: What is declared for each element, and which elements it refers to.
+    blocks: dict[str, str] = field(default_factory=dict)
+    references: dict[str, frozenset[str]] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """As the reader gets it."""
@@ -127,6 +130,26 @@ class Declarations:
 def write_declarations(states: Sequence[State]) -> Declarations:
     """The declarations of all states in one: a property whose type changed has both types."""
     return _Writer(states).write()
+
+
+def affected(before: Declarations, after: Declarations) -> list[str]:
+    """The elements and files whose declarations differ, and the elements from which those can be reached.
+
+    Code that uses none of them has the same type errors on both sides.
+    """
+    names = {*before.blocks, *after.blocks}
+    found = {name for name in names if before.blocks.get(name) != after.blocks.get(name)}
+    growing = True
+    while growing:
+        more = {
+            name
+            for name in names - found
+            if not found.isdisjoint(before.references.get(name, frozenset()) | after.references.get(name, frozenset()))
+        }
+        found |= more
+        growing = bool(more)
+    files = {*before.files, *after.files} - {TYPES}
+    return sorted(found | {name for name in files if before.files.get(name) != after.files.get(name)})
 
 
 class _Lines:
@@ -161,17 +184,20 @@ class _Writer:
         )
 
     def write(self) -> Declarations:
-        for at, name in enumerate((*self._elements.messages, *self._elements.enums, *self._elements.services)):
-            self._own[name] = f"T{at}"
+        for name in (*self._elements.messages, *self._elements.enums, *self._elements.services):
+            self._own[name] = f"${name.replace('.', '$')}"
         ours = {name: list(self._held(name)) for name in self._elements.files if not name.startswith(_NOT_OURS)}
         found = Declarations()
         for name in dict.fromkeys(each for held in ours.values() for each in held):
+            start = len(self._lines.lines)
             if name in self._elements.messages:
                 self._message(name)
             elif name in self._elements.enums:
                 self._enum(name)
             else:
                 self._service(name)
+            found.blocks[name] = "\n".join(self._lines.lines[start:])
+            found.references[name] = frozenset(self._references(name))
         found.files[TYPES] = "\n".join(self._lines.lines) + "\n"
         found.meanings[TYPES] = self._lines.meanings
         for name, held in ours.items():
@@ -180,6 +206,15 @@ class _Writer:
             found.meanings[name] = lines.meanings
         found.tables = self._tables(ours)
         return found
+
+    def _references(self, name: str) -> Iterator[str]:
+        for member in self._fields(name):
+            for declared in (member.field, member.field.value):
+                if declared is not None:
+                    yield from (each for each in (declared.message, declared.enum) if each is not None)
+        for service in self._elements.services.get(name, ()):
+            for method in service.methods:
+                yield from (method.request, method.response)
 
     def _held(self, file: str) -> Iterable[str]:
         yield from self._elements.in_file(file)

@@ -21,7 +21,7 @@ from protocontract_ci.model import Use
 from protocontract_ci.usage.python.checker import CheckerError
 from protocontract_ci.usage.python.copies import Copy
 from protocontract_ci.usage.python.reader import Unread
-from protocontract_ci.usage.typescript.declarations import State, write_declarations
+from protocontract_ci.usage.typescript.declarations import State, affected, write_declarations
 from protocontract_ci.usage.typescript.prepare import PROGRAM, NotPreparedError, packages
 
 #: The names of files that are read.
@@ -111,6 +111,7 @@ def read_typescript(folder: Path, files: Iterable[str], before: State, after: St
             "root": str(folder.resolve()),
             "files": list(texts),
             "states": {name: declarations.as_json() for name, declarations in states.items()},
+            "affected": affected(states["old"], states["new"]) if after is not None else [],
         }
     )
     found.unread += [Unread(each["file"], each["reason"]) for each in answer["unread"]]

@@ -10,6 +10,7 @@ import { findUses } from "./uses.mjs";
 
 const ts = createRequire(join(process.argv[2], "package.json"))("typescript");
 const request = JSON.parse(readFileSync(0, "utf8"));
+const affected = new Set(request.affected);
 const compiler = new Compiler(ts, request);
 const found = { uses: [], unread: [], copies: compiler.copies, errors: [], gone: [] };
 for (const group of compiler.groups()) {
@@ -26,13 +27,17 @@ for (const group of compiler.groups()) {
       readable.push(name);
     }
   }
+  const touched = new Set();
   for (const name of readable) {
     const { uses, values, constructs } = findUses(ts, all, meanings, all.getSourceFile(name));
     found.uses.push({ file: compiler.below(name), uses, values, constructs });
+    if (uses.some(({ path }) => affected.has(path) || affected.has(path.slice(0, path.lastIndexOf("."))))) touched.add(name);
   }
-  if (request.states.old && request.states.new) {
-    const programs = [compiler.program(group, "old"), compiler.program(group, "new")];
-    for (const name of readable) {
+  // What uses nothing that differs, nor a file that does, has the same errors on both sides.
+  const checked = importersOf(all, readable, touched);
+  if (checked.length) {
+    const programs = ["old", "new"].map((state) => compiler.program({ ...group, files: checked }, state));
+    for (const name of checked) {
       const { fresh, gone } = freshErrors(ts, programs, meanings, all.getSourceFile(name));
       if (fresh.length) found.errors.push({ file: compiler.below(name), errors: fresh });
       if (gone.length) found.gone.push({ file: compiler.below(name), lines: gone });
@@ -40,4 +45,21 @@ for (const group of compiler.groups()) {
   }
 }
 found.unread.push(...compiler.foreign());
+
+// The files that are touched, and those that import them, directly or through others.
+function importersOf(program, names, touched) {
+  const imports = new Map(
+    names.map((name) => [
+      name,
+      program.getSourceFile(name).imports.map((each) => program.getResolvedModuleFromModuleSpecifier(each)?.resolvedModule?.resolvedFileName),
+    ]),
+  );
+  for (let grows = touched.size > 0; grows; ) {
+    const more = names.filter((name) => !touched.has(name) && imports.get(name).some((each) => touched.has(each)));
+    more.forEach((name) => touched.add(name));
+    grows = more.length > 0;
+  }
+  return names.filter((name) => touched.has(name));
+}
+
 process.stdout.write(JSON.stringify(found));

@@ -5,6 +5,8 @@ import { literalsOf } from "./values.mjs";
 
 const CHANGING = new Set(["push", "pop", "shift", "unshift", "splice", "sort", "reverse", "fill", "copyWithin", "set"]);
 const SERIALIZING = new Set(["toBinary", "toJson", "toJsonString", "anyPack"]);
+// Functions that take a number of either kind, and whatever else.
+const TO_TEXT = new Set(["String", "Number", "BigInt"]);
 const OF_VIOLATIONS = new Set(["ruleId", "rule", "field", "fieldPath"]);
 
 export function findUses(ts, program, meanings, file) {
@@ -304,7 +306,8 @@ class Finder {
       if (!ts.isCallExpression(at)) continue;
       const name = calledName(ts, at);
       if (name === "stringify") return "json";
-      if (name === "String" && at.arguments[0] === child) return "text";
+      if (TO_TEXT.has(name) && at.arguments.includes(child)) return "text";
+      if (isConsole(ts, at)) return "text";
       if (ts.isPropertyAccessExpression(at.expression) && at.expression.expression === node && name === "toString") return "text";
       if (at.arguments.includes(child)) break;
     }
@@ -657,6 +660,10 @@ export function collect(ts, node, fits, found = []) {
 export function isEquality(ts, kind) {
   const { EqualsEqualsToken, EqualsEqualsEqualsToken, ExclamationEqualsToken, ExclamationEqualsEqualsToken } = ts.SyntaxKind;
   return [EqualsEqualsToken, EqualsEqualsEqualsToken, ExclamationEqualsToken, ExclamationEqualsEqualsToken].includes(kind);
+}
+
+function isConsole(ts, call) {
+  return ts.isPropertyAccessExpression(call.expression) && call.expression.expression.getText() === "console";
 }
 
 function isAbsent(ts, node) {
