@@ -284,6 +284,9 @@ def _presence(change: Change, file: FileOfModule) -> Meaning:
     if not uses or change.compatibility.of(file.experiments.language) != "breaking":
         return _UNAFFECTED
     asked = [use for use in uses if use.how == "has"]
+    if change.after == "explicit":
+        # Asking was idle before; whether the value may be missing is for the type checker.
+        return Meaning("adapted", "copes with a field that may not be set")
     if asked:
         return _not_adapted("asks for the presence of a field that has none any more", asked)
     return Meaning("adapted", "does not ask whether the field is set")
