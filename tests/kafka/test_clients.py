@@ -250,6 +250,27 @@ async def a_second_member_in_the_middle(place: Place) -> None:
 
 
 @scenario
+async def a_handler_that_takes_too_long(place: Place) -> None:
+    place.fill([good(number) for number in range(20)])
+    config = {"max_poll_interval_ms": 6_000}
+    async with place.member(stop_at_end=False, config=config) as slow:
+        (record,) = await slow.take(1)
+        async with place.member(stop_at_end=False, config=config) as other:
+            # Nobody asks the first for more, so the group gives its partition away.
+            offsets = [found.offset for found in await other.take(20)]
+            assert offsets == list(range(20))
+            other.guard.stop()
+            assert await other.rest() == []
+        assert place.committed() == {0: 20}
+        asyncio.get_running_loop().call_later(2.0, slow.guard.stop)
+        assert await slow.rest() == [], "what it had fetched was somebody else's by then"
+        assert not record.owned
+    # confluent-kafka tells it as revoked where the rebalance had begun before.
+    assert slow.guard.stats.losses + slow.guard.stats.revocations >= 1
+    assert place.committed() == {0: 20}
+
+
+@scenario
 async def a_halt_is_found_by_the_next_owner(place: Place) -> None:
     place.fill([GARBAGE] * 10 + [good(1)])
     breaker = {"consecutive": 5}

@@ -9,7 +9,10 @@ import pytest
 from protocontract.kafka.client import errors, of
 from protocontract.kafka.contact import Contact
 from protocontract.kafka.errors import UnreachableError
+from tests.kafka.conftest import Broker
 from tests.kafka.support import TOPIC, new_log
+from tests.kafka.test_broker import KEEPS_ALL, guard_process, wait_until, write
+from tests.kafka.transactions import stream
 
 
 class Source:
@@ -78,3 +81,17 @@ def test_a_refusal_is_an_answer() -> None:
         source.now = float(second)
         contact.check()
     assert source.asked > 10
+
+
+@pytest.mark.kafka
+def test_the_process_ends_with_2_where_its_source_is_gone(broker: Broker) -> None:
+    source, sink, dead = broker.topic("raw"), broker.topic("clean"), broker.topic("dead", 1, **KEEPS_ALL)
+    write(broker, source, stream(50, seed=6))
+    group = f"g-{source}"
+    process = guard_process(broker, source, sink, dead, "--group", group, "--give-up-after", "3", "--grace", "2")
+    wait_until(lambda: broker.committed(source, group) == broker.ends(source))
+    broker.admin.delete_topics([source])
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 2, err
+    assert f"topic {source} does not answer" in err
+    assert "gave up after 3 s: nothing is lost" in err

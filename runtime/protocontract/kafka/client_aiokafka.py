@@ -138,6 +138,7 @@ class AioConsumer:
                 "enable_auto_commit": consumer._enable_auto_commit,
                 "auto_offset_reset": consumer._auto_offset_reset,
                 "max_poll_interval_ms": consumer._max_poll_interval_ms,
+                "session_timeout_ms": consumer._session_timeout_ms,
                 "isolation_level": consumer._isolation_level,
                 "key_deserializer": consumer._key_deserializer,
                 "value_deserializer": consumer._value_deserializer,

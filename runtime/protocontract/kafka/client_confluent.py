@@ -195,6 +195,7 @@ class ConfluentConsumer:
             "enable_auto_commit": _is_true(settings.get("enable.auto.commit", True)),
             "auto_offset_reset": _reset(settings.get("auto.offset.reset", settings.get("topic.auto.offset.reset"))),
             "max_poll_interval_ms": int(settings.get("max.poll.interval.ms", 300_000)),
+            "session_timeout_ms": int(settings.get("session.timeout.ms", 45_000)),
             "isolation_level": settings.get("isolation.level", "read_committed"),
             "bootstrap_servers": settings.get("bootstrap.servers"),
         }
