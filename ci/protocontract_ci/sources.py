@@ -21,7 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
-from google.protobuf.message import DecodeError
+from google.protobuf.empty_pb2 import Empty
+from google.protobuf.message import DecodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from protocontract.violations import ContractError
@@ -77,7 +78,7 @@ class Contracts:
         result = FileDescriptorSet()
         for file in files.file:
             ours = installed(file.name) if file.name in (VALIDATE_PROTO, VOCABULARY_PROTO) else None
-            if ours is not None and not same_meaning(file, ours):
+            if ours is not None and not same_meaning(_known(file), ours):
                 self.notes.append(f"{file.name} was read as the installed one, which differs")
             result.file.append(ours if ours is not None else file)
         return result
@@ -188,13 +189,27 @@ def _read_set(path: Path) -> Contracts:
 
 
 def _is_import(file: FileDescriptorProto) -> bool:
-    unknown_fields: Any = UnknownFieldSet(file)  # the stubs know no __iter__
-    for unknown in unknown_fields:
-        if unknown.field_number == _BUF_EXTENSION and unknown.wire_type == 2:
-            for inner in unknown.data:
-                if inner.field_number == _BUF_IS_IMPORT:
-                    return bool(inner.data)
+    for extension in _unknown(file):
+        if extension.field_number == _BUF_EXTENSION and isinstance(extension.data, bytes):
+            return any(
+                inner.field_number == _BUF_IS_IMPORT and bool(inner.data)
+                for inner in _unknown(Empty.FromString(extension.data))
+            )
     return False
+
+
+def _known(file: FileDescriptorProto) -> FileDescriptorProto:
+    """A file without what a tool has added to it; its options keep the extensions that Python does not know."""
+    plain = FileDescriptorProto()
+    for field, value in file.ListFields():
+        part = FileDescriptorProto(**{field.name: value})
+        plain.MergeFrom(part)
+    return plain
+
+
+def _unknown(message: Message) -> Any:
+    """The fields of a message that its class does not know (the stubs of the set have no __iter__)."""
+    return UnknownFieldSet(message)
 
 
 def _brought(name: str) -> bool:

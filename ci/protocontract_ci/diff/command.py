@@ -10,9 +10,13 @@ from typing import Final
 
 from protocontract.cli import BROKEN, KEPT
 from protocontract.terminal import Paint
+from protocontract_ci import sample
 from protocontract_ci.diff import render_json, render_markdown, render_text
 from protocontract_ci.diff.compare import Diff, compare
 from protocontract_ci.diff.oracle import installed_oracle
+from protocontract_ci.reports.json_object import impact_object
+from protocontract_ci.reports.markdown import impact_section
+from protocontract_ci.reports.text import impact_lines
 from protocontract_ci.sources import Contracts, read
 
 _EPILOG: Final = """\
@@ -53,6 +57,10 @@ def diff_command(argv: list[str]) -> int:
         help="exact (default): rules are compared by proof where the extra `gate` is installed; table: by the table "
         "of clear cases alone, in milliseconds",
     )  # fmt: skip
+    sample.add_option(parser)
+    parser.add_argument(
+        "--show-values", action="store_true", help="with --sample: show values (never those of sensitive fields)"
+    )
     options = parser.parse_args(argv)
     before, after = _read(options.before, options.after, options.proto_path)
     oracle = installed_oracle() if options.rules == "exact" else None
@@ -64,12 +72,21 @@ def diff_command(argv: list[str]) -> int:
     diff = compare(before, after, oracle)
     for note in diff.notes:
         print(f"note: {note}", file=sys.stderr)
+    impacts = sample.impacts_of(options.sample, diff, show_values=options.show_values)
     if options.format == "json":
-        print(json.dumps(render_json.render(diff), indent=2, ensure_ascii=False))
+        told = render_json.render(diff)
+        if impacts:
+            told["impacts"] = [impact_object(impact) for impact in impacts]
+        print(json.dumps(told, indent=2, ensure_ascii=False))
     elif options.format == "markdown":
-        print(render_markdown.render(diff))
+        print("\n\n".join([render_markdown.render(diff), *map(impact_section, impacts)]))
     else:
-        print(render_text.render(diff, Paint.on(sys.stdout)))
+        paint = Paint.on(sys.stdout)
+        print(
+            "\n".join(
+                [render_text.render(diff, paint), *(line for each in impacts for line in impact_lines(each, paint))]
+            )
+        )
     return BROKEN if fails(diff, options.fail_on) else KEPT
 
 

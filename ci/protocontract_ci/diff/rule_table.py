@@ -368,8 +368,10 @@ def _lengths(slot: Slot) -> tuple[float, float, float, float]:
         value = rules.get(name)
         if isinstance(value, int):
             target = octets if name.endswith("bytes") else characters
-            for side in range(first, last):
-                target[side] = max(target[side], value) if side == 0 else min(target[side], value)
+            if first == 0:
+                target[0] = max(target[0], value)
+            if last == 2:
+                target[1] = min(target[1], value)
     if slot.required and slot.presence == "implicit":
         characters[0] = max(characters[0], 1)
     for name in ("prefix", "suffix", "contains"):
@@ -378,7 +380,7 @@ def _lengths(slot: Slot) -> tuple[float, float, float, float]:
             characters[0], octets[0] = max(characters[0], count), max(octets[0], size)
     for name, length in (_LENGTHS if slot.kind == "string" else _BYTE_LENGTHS).items():
         if rules.get(name) is True:
-            characters = octets = [length, length]
+            characters = octets = [float(length), float(length)]
     if any(rules.get(name) is True for name in _FORMATS - {"uri_ref"}):
         characters[0] = max(characters[0], 1)
     # A character takes one to four bytes; of a bytes field the two are the same.

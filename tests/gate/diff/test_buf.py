@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,9 +14,11 @@ from pathlib import Path
 import pytest
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
+from protocontract.cli import main
 from protocontract_ci.model import Change
 from protocontract_ci.sources import Contracts
-from tests.gate.scenarios import Scenario, given, own
+from protocontract_compiler.descriptors.validate_proto import write_includes
+from tests.gate.scenarios import CASES, Scenario, given, own
 
 BUF = Path(sys.executable).parent / "buf"
 
@@ -123,3 +126,25 @@ def test_all_of_wire_json(tmp_path: Path) -> None:
     assert untold == []
     # Every rule of the category has a scenario in which it reports something.
     assert seen == set(KINDS)
+
+
+@pytest.mark.skipif(not BUF.is_file(), reason="buf is not installed beside Python (buf-bin)")
+@pytest.mark.parametrize("name", ["image.binpb", "image.binpb.gz"])
+def test_images_of_buf(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What buf builds is read as the sources are; the imports that it brings are no part of the comparison."""
+    monkeypatch.chdir(tmp_path)
+    case = CASES / "own" / "severities"
+    write_includes(tmp_path / "workspace")
+    shutil.copy(case / "before" / "a.proto", tmp_path / "workspace")
+    (tmp_path / "workspace" / "buf.yaml").write_text("version: v2\n")
+    subprocess.run(
+        [BUF, "build", "workspace", "-o", name], check=True, capture_output=True,
+        env={**os.environ, "XDG_CACHE_HOME": str(tmp_path), "HOME": str(tmp_path)},
+    )  # fmt: skip
+    assert main(["diff", name, str(case / "before"), "--rules", "table"]) == 0
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("no changes\n", "")
+    assert main(["diff", name, str(case / "after"), "--rules", "table"]) == 0
+    assert "a@severities[string.max_len]  WARNING -> ERROR" in capsys.readouterr().out
