@@ -74,7 +74,7 @@ def difference(
 
 def _broken(violations: Iterable[Violation], own: Violation | None) -> tuple[Finding, ...]:
     found = [
-        Finding(rule_label(violation), _place(violation.redacted_path))
+        Finding(rule_label(violation), place_of(violation.redacted_path))
         for violation in (*violations, *(() if own is None else (own,)))
         if violation.severity == "ERROR"
     ]
@@ -94,7 +94,7 @@ def _normalized(before: Outcome[Any], after: Outcome[Any]) -> Difference | None:
         # The same changes and yet two messages: the fields are read differently, and no normalizer did that.
         return None
     return Difference(
-        "normalized_differently", tuple(dict.fromkeys(Finding(rule, _place(path)) for path, rule in places))
+        "normalized_differently", tuple(dict.fromkeys(Finding(rule, place_of(path)) for path, rule in places))
     )
 
 
@@ -120,5 +120,6 @@ def _read_as(message: Message, raw: bytes) -> bytes | None:
         return None
 
 
-def _place(path: str) -> str:
+def place_of(path: str) -> str:
+    """A path with ``[]`` for each subscript and map key, as a Finding has it."""
     return _SUBSCRIPT.sub("[]", path)

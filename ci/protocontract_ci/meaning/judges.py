@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import protovalidate
@@ -10,9 +11,8 @@ from google.protobuf.message_factory import GetMessageClass
 
 from protocontract import ContractError, RuleEvaluationError
 from protocontract.contract import Contract
+from protocontract_ci.compiled import compiled
 from protocontract_ci.sources import Contracts
-from protocontract_compiler import dynamic, pipeline
-from protocontract_compiler.diagnostics import Diagnostics, Stopped
 
 
 class Judges:
@@ -20,7 +20,7 @@ class Judges:
 
     def __init__(self, contracts: Contracts) -> None:
         self._contracts = contracts
-        self._compiled: dict[str, Contract[Any]] | None = None
+        self._compiled: Mapping[str, Contract[Any]] | None = None
         self._theirs = protovalidate.Validator()
 
     def new(self, full_name: str) -> Message:
@@ -55,14 +55,11 @@ class Judges:
         except ContractError:
             return None
 
-    def _all(self) -> dict[str, Contract[Any]]:
+    def _all(self) -> Mapping[str, Contract[Any]]:
         if self._compiled is None:
-            options = pipeline.CompileOptions()
-            diagnostics = Diagnostics()
             try:
-                schema = pipeline.compile_schema(self._contracts.loaded, diagnostics, options)
-                self._compiled = dict(dynamic.contracts_of(self._contracts.loaded, schema, options))
-            except Stopped:
+                self._compiled = compiled(self._contracts)
+            except ContractError:
                 # A contract with mistakes judges nothing.
                 self._compiled = {}
         return self._compiled

@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from protocontract_ci.diff.wording import sentence
 from protocontract_ci.model import Change, Finding, ModuleVerdict, Proof, Role
+from protocontract_ci.reports.impact import WORDS, Impact
 from protocontract_ci.reports.report import OPEN, Report
 from protocontract_ci.reports.witnesses import witness_text
 
@@ -17,6 +18,8 @@ Level: TypeAlias = Literal["error", "warning", "note"]
 _LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
 #: What is shown by a message comes before what the code shows, and that before what cannot be decided.
 _PROOFS: Final[tuple[Proof, ...]] = ("witness", "static", "unresolved")
+#: The rule of an item that tells the impact on a sample.
+IMPACT: Final = "impact_on_data"
 #: The owner of what has none.
 NOBODY: Final = "no owner"
 #: So many owners are named in one line.
@@ -27,8 +30,9 @@ _OWNERS: Final = 10
 class Item:
     """One thing to look at. ``file`` is below the top of the repository; ``line`` is 0 where none is known.
 
-    ``fingerprint`` is made of the finding's id alone: it stays when code moves to another line or file. ``rule`` is the
-    kind of the change, ``unverified``, or ``stale_copy``. ``module`` is empty for what the contract has to settle.
+    ``fingerprint`` is made of the finding's id alone: it stays when code moves to another line or file. ``rule`` is
+    the kind of the change, ``unverified``, ``stale_copy`` or IMPACT. ``module`` is empty for what the contract has to
+    settle, and for an impact.
     """
 
     fingerprint: str
@@ -67,6 +71,7 @@ def items(report: Report) -> list[Item]:
     """All of them, the worst first, then by place: what has not adapted, the contract's own, what cannot be judged."""
     found = [item for verdict in report.verdicts for item in _of_module(report, verdict)]
     found += [_of_contract(report, change) for change in report.diff.demands]
+    found += [_of_impact(report, impact) for impact in report.impacts if impact.differing]
     found.sort(
         key=lambda item: (
             _LEVELS.index(item.level), item.rule == "unverified", _PROOFS.index(item.proof), item.file, item.line,
@@ -176,6 +181,18 @@ def _of_contract(report: Report, change: Change) -> Item:
         change.demand, "", report.from_top(place.file) if place is not None else "",
         (place.line,) if place is not None and place.line else (), owner=owner, change=change,
         what=what_changed(change),
+    )  # fmt: skip
+
+
+def _of_impact(report: Report, impact: Impact) -> Item:
+    """What becomes of a sample, at the declaration of its message: a note, for it decides nothing."""
+    told = [f"{WORDS[kind]}: {number:,}, {impact.share(number)}" for kind, number in impact.counts if number]
+    declared = report.diff.after.schema.messages.get(impact.message)
+    place = report.diff.after.place(declared.place) if declared is not None else None
+    return Item(
+        fingerprint(f"impact {impact.message} {impact.source}"), IMPACT, "note", f"impact on data: {impact.message}",
+        impact.headline, "", report.from_top(place.file) if place is not None else "",
+        (place.line,) if place is not None and place.line else (), what="\n".join(told),
     )  # fmt: skip
 
 

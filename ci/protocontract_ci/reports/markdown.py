@@ -10,7 +10,7 @@ from protocontract.terminal import count, plural
 from protocontract_ci.diff.wording import means, sentence, where
 from protocontract_ci.model import Change, ModuleVerdict
 from protocontract_ci.reports.impact import WORDS, Impact
-from protocontract_ci.reports.items import Item, by_owner, items
+from protocontract_ci.reports.items import IMPACT, Item, by_owner, items
 from protocontract_ci.reports.report import Report
 
 #: By this line the comment of an earlier run is found, and replaced.
@@ -38,6 +38,13 @@ def summary(report: Report) -> str:
     return _render(report, SUMMARY_LIMIT, "")
 
 
+def impact_section(impact: Impact) -> str:
+    """The impact on one sample, as a section of its own without a line break at its end."""
+    page = _Page(COMMENT_LIMIT)
+    _impact(page, impact)
+    return page.text().rstrip("\n")
+
+
 def _render(report: Report, limit: int, marker: str) -> str:
     page = _Page(limit - _RESERVE)
     if marker:
@@ -50,7 +57,7 @@ def _render(report: Report, limit: int, marker: str) -> str:
     page.table("### Changes of the contracts", columns, report.telling, _change_row, lambda _: "change")
     for impact in report.impacts:
         _impact(page, impact)
-    notes = [item for item in found if item.level == "note"]
+    notes = [item for item in found if item.level == "note" and item.rule != IMPACT]
     page.table("### Notices", _COLUMNS, notes, _row, lambda _: "notice")
     told = [verdict for verdict in report.ordered() if verdict.verdict != "unaffected"]
     page.table("### Modules", ("module", "owner", "verdict", "because"), told, _module_row, lambda _: "module")

@@ -7,10 +7,12 @@ import json
 import os
 import sys
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, TextIO
 
 from protocontract.terminal import Paint
+from protocontract_ci import sample
 from protocontract_ci.reports import github, gitlab, junit, markdown, sarif, text
 from protocontract_ci.reports.json_object import as_object
 from protocontract_ci.reports.report import Report
@@ -31,12 +33,13 @@ STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options ``--format``, ``--output`` and ``--show-values``."""
+    """The options ``--format``, ``--output``, ``--sample`` and ``--show-values``."""
     parser.add_argument("--format", choices=tuple(FORMATS), default="text", help="how the answer is written")
     parser.add_argument(
         "--output", action="append", default=[], type=_output, metavar="FORMAT=FILE",
         help="write it to a file too, in any of these formats; may be given several times",
     )  # fmt: skip
+    sample.add_option(parser)
     parser.add_argument(
         "--show-values", action="store_true",
         help="show values: of witnesses, and of records where --sample is given (never those of sensitive fields)",
@@ -44,7 +47,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def publish(report: Report, options: argparse.Namespace, *, out: TextIO | None = None) -> int:
-    """Write the report wherever the options say; the exit code. Files are whole or untouched. Raises OSError."""
+    """Write the report wherever the options say, with the impact on samples; the exit code.
+
+    Files are whole or untouched; their names start from the working directory. Raises OSError, and what
+    ``sample.impacts_of`` does.
+    """
+    report = replace(report, impacts=sample.impacts_of(options.sample, report.diff, show_values=options.show_values))
     stream = sys.stdout if out is None else out
     outputs: list[tuple[str, Path]] = options.output
     for name, path in outputs:

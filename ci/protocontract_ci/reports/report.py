@@ -23,9 +23,10 @@ class Report:
     """One answer of the gate.
 
     ``root`` is the folder that the files of verdicts are below, as the user named it. ``top`` is the top of the
-    repository, from where platforms count paths, and ``here`` the folder that relative paths start from. ``declared``: whether the
-    modules stand in modules.toml, so that ``protocontract adapt`` knows them. ``notes`` are further facts, one a
-    sentence. ``tolerated`` are names of modules that are shown and make nothing red (mode = report, required = false).
+    repository, from where platforms count paths, and ``here`` the folder that relative paths start from.
+    ``declared``: whether the modules stand in modules.toml, so that ``protocontract adapt`` knows them. ``notes`` are
+    further facts, one a sentence. ``tolerated`` are names of modules that are shown and make nothing red
+    (mode = report, required = false).
     """
 
     diff: Diff
