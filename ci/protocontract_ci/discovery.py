@@ -10,7 +10,7 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -189,16 +189,19 @@ def read_owners(root: Path) -> Owners:
     for place in _CODEOWNERS:
         path = root / place
         if path.is_file():
-            return Owners(list(_owner_rules(path.read_text(encoding="utf-8", errors="replace"))))
+            return parse_owners(path.read_text(encoding="utf-8", errors="replace"))
     return Owners()
 
 
-def _owner_rules(text: str) -> Iterator[tuple[re.Pattern[str], tuple[str, ...]]]:
+def parse_owners(text: str) -> Owners:
+    """The rules of a CODEOWNERS file."""
+    rules = []
     for line in text.splitlines():
         words = re.split(r"\s+", re.sub(r"(?:^|\s)#.*", "", line).strip())
         # GitLab's sections begin with a bracket.
         if words[0] and not words[0].startswith(("[", "^[", "!")):
-            yield _owner_pattern(words[0]), tuple(words[1:])
+            rules.append((_owner_pattern(words[0]), tuple(words[1:])))
+    return Owners(rules)
 
 
 def _owner_pattern(pattern: str) -> re.Pattern[str]:

@@ -60,7 +60,7 @@ class Lock:
             "element": self.element,
             "role": self.role,
             "contract": self.contract,
-            "uses": {path: list(self.uses[path]) for path in sorted(self.uses)},
+            "uses": {path: " ".join(self.uses[path]) for path in sorted(self.uses)},
             "sources": dict(sorted(self.sources.items())),
             "open": sorted(self.open),
             "acknowledged": sorted(self.acknowledged),
@@ -72,7 +72,9 @@ def read_lock(text: str, path: str) -> Lock:
     """A lock from its file. Raises ContractError for a file that is none."""
     try:
         table: dict[str, Any] = json.loads(text)
-        uses = {path: tuple(cast(How, how) for how in hows if how in HOWS) for path, hows in table["uses"].items()}
+        uses = {
+            path: tuple(cast(How, how) for how in hows.split() if how in HOWS) for path, hows in table["uses"].items()
+        }
         return Lock(
             table["module"], table["element"], uses, table["contract"], dict(table["sources"]), table["role"],
             tuple(table["open"]), tuple(table["acknowledged"]),
@@ -88,11 +90,12 @@ def module_of_lock(path: str) -> str:
 
 
 def role_of(uses: Iterable[tuple[str, How]], schema: ir.Schema) -> Role:
-    """What somebody who uses these elements so does with the records: to build an empty message is no writing."""
+    """What somebody who uses these elements so does with the records: to hold a message is neither."""
     writes = reads = False
     for path, how in uses:
-        writes = writes or (how in WRITES and path not in schema.messages)
-        reads = reads or how in READS
+        if path not in schema.messages:
+            writes = writes or how in WRITES
+            reads = reads or how in READS
     return "both" if writes and reads else "writer" if writes else "reader" if reads else "unknown"
 
 

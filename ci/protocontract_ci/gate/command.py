@@ -3,31 +3,36 @@
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from protocontract.cli import BROKEN, KEPT
-from protocontract.terminal import Paint
-from protocontract_ci.diff import render_json
-from protocontract_ci.gate import render_text
-from protocontract_ci.model import ModuleVerdict
+from protocontract.cli import KEPT
+from protocontract.violations import ContractError
+from protocontract_ci.gate.init import initialise
+from protocontract_ci.gate.repository_mode import at_the_top, judge_repository, report_of, users_outside
+from protocontract_ci.modules import MODULES_FILE
+from protocontract_ci.reports import publish
+from protocontract_ci.reports.report import Report
 from protocontract_ci.sources import read
+from protocontract_ci.usage.typescript.prepare import NotPreparedError, prepare
 from protocontract_ci.verdicts.folder import Folder
 
-#: Something could not be judged.
-UNVERIFIED: Final = 2
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv"})
 _SOURCES: Final = frozenset({".py", ".ts", ".tsx", ".mts"})
 _EPILOG: Final = """\
-BEFORE and AFTER are folders of .proto files, FileDescriptorSets or REF:PATH, as `protocontract diff` takes them.
+In a git repository with contracts/modules.toml: the working tree against where it parted from REF (default
+origin/HEAD, origin/main). Without any configuration: --before, --after and --modules, where BEFORE and AFTER are
+folders of .proto files, FileDescriptorSets or REF:PATH, as `protocontract diff` takes them.
 
 exit codes: 0 all modules have adapted or are not affected; 1 one has not, or the contract demands something;
             2 a module cannot be judged
 
-example: protocontract gate --before origin/main:contracts --after contracts --modules services
+examples:
+  protocontract gate --prepare                    once, where there are TypeScript modules
+  protocontract gate --init                       writes contracts/modules.toml and the first locks
+  protocontract gate                              all modules
+  protocontract gate trainer                      one, at one's own desk
+  protocontract gate --before origin/main:contracts --after contracts --modules services
 """
 
 
@@ -40,17 +45,51 @@ def gate_command(argv: list[str]) -> int:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("--before", required=True, metavar="BEFORE", help="the contracts that modules stand on")
-    parser.add_argument("--after", required=True, metavar="AFTER", help="the contracts as they are to be")
-    parser.add_argument("--modules", required=True, metavar="DIR", type=Path, help="each source file below it")
+    parser.add_argument("names", nargs="*", metavar="MODULE", help=f"only these modules of {MODULES_FILE}")
+    parser.add_argument("--against", default="", metavar="REF", help="what the branch came from")
+    parser.add_argument("--init", action="store_true", help=f"write {MODULES_FILE} and the first locks")
+    parser.add_argument("--prepare", action="store_true", help="install what reads TypeScript modules (npm ci)")
+    parser.add_argument("--contracts", default="", metavar="DIR", help="with --init: the folder of the .proto files")
+    parser.add_argument("--before", metavar="BEFORE", help="the contracts that modules stand on")
+    parser.add_argument("--after", metavar="AFTER", help="the contracts as they are to be")
+    parser.add_argument("--modules", metavar="DIR", type=Path, help="each source file below it is a module")
     parser.add_argument(
         "-I", "--proto-path", action="append", default=[], type=Path, metavar="DIR", help="where imports are looked for"
     )
     parser.add_argument("--no-exec", action="store_true", help="run no function of any module")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="how it is written")
+    publish.add_options(parser)
     options = parser.parse_args(argv)
-    if not options.modules.is_dir():
-        parser.error(f"--modules: {options.modules} is no folder")
+    given = [option is not None for option in (options.before, options.after, options.modules)]
+    if any(given):
+        if not all(given) or options.names or options.init:
+            parser.error("--before, --after and --modules go together, and with no MODULE")
+        if not options.modules.is_dir():
+            parser.error(f"--modules: {options.modules} is no folder")
+        return publish.publish(_of_folder(options), options)
+    if options.prepare:
+        return _prepare()
+    if options.init:
+        if options.names or options.against:
+            parser.error("--init goes with neither MODULE nor --against")
+        return initialise(options.contracts, options.proto_path, execute=not options.no_exec)
+    if options.contracts or options.proto_path:
+        parser.error(f"--contracts and -I stand in {MODULES_FILE}; expected them with --init or --before only")
+    with at_the_top() as repository:
+        company, judged = judge_repository(repository, options.against, options.names, execute=not options.no_exec)
+        outside = [] if options.names else users_outside(company)
+        report = report_of(company, judged, outside, show_values=options.show_values)
+    return publish.publish(report, options)
+
+
+def _prepare() -> int:
+    try:
+        print(f"TypeScript modules are read with {prepare()}")
+    except NotPreparedError as error:
+        raise ContractError(str(error)) from None
+    return KEPT
+
+
+def _of_folder(options: argparse.Namespace) -> Report:
     folder = Folder(
         options.modules,
         source_files(options.modules),
@@ -58,20 +97,8 @@ def gate_command(argv: list[str]) -> int:
         read(options.after, options.proto_path),
         execute=not options.no_exec,
     )
-    verdicts = folder.verdicts()
-    if options.format == "json":
-        print(json.dumps(as_object(folder, verdicts), indent=2, ensure_ascii=False))
-    else:
-        print(render_text.render(folder, verdicts, Paint.on(sys.stdout)))
-    return exit_code(folder, verdicts)
-
-
-def exit_code(folder: Folder, verdicts: Sequence[ModuleVerdict]) -> int:
-    """0, 1 or 2: what has not adapted, or what the contract itself has to settle, outweighs what cannot be judged."""
-    found = {verdict.verdict for verdict in verdicts}
-    if "not_adapted" in found or folder.diff.demands:
-        return BROKEN
-    return UNVERIFIED if "unverified" in found else KEPT
+    top = publish.top_of(Path.cwd())
+    return Report(folder.diff, folder.verdicts(), folder.root, top, show_values=options.show_values)
 
 
 def source_files(root: Path) -> list[str]:
@@ -83,47 +110,4 @@ def source_files(root: Path) -> list[str]:
             continue
         if path.suffix in _SOURCES and path.is_file() and not path.name.endswith(".d.ts"):
             found.append(inside.as_posix())
-    return found
-
-
-def as_object(folder: Folder, verdicts: Sequence[ModuleVerdict]) -> dict[str, Any]:
-    """The answer as an object that JSON can hold. ``file`` is the path as the folder was named."""
-    return {
-        "changes": [render_json.change_object(change) for change in folder.changes],
-        "modules": [_verdict_object(folder, verdict) for verdict in verdicts],
-        "summary": {
-            kind: sum(verdict.verdict == kind for verdict in verdicts)
-            for kind in ("not_adapted", "unverified", "adapted", "unaffected")
-        },
-    }
-
-
-def _verdict_object(folder: Folder, verdict: ModuleVerdict) -> dict[str, Any]:
-    found: dict[str, Any] = {
-        "module": verdict.module,
-        "file": (folder.root / verdict.file).as_posix(),
-        "verdict": verdict.verdict,
-        "because": verdict.because,
-        "lines": list(verdict.lines),
-        "related": list(verdict.related),
-        "proof": verdict.proof,
-        "role": verdict.role,
-        "findings": [
-            {
-                "id": finding.id,
-                "path": finding.change.path,
-                "kind": finding.change.kind,
-                "step": finding.change.step,
-                "verdict": finding.verdict,
-                "because": finding.because,
-                "lines": list(finding.lines),
-                "related": list(finding.related),
-                "proof": finding.proof,
-                "decision": finding.decision,
-            }
-            for finding in verdict.findings
-        ],
-    }
-    if verdict.witness is not None:
-        found["witness"] = render_json.witness_object(verdict.witness)
     return found

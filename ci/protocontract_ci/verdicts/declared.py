@@ -13,9 +13,9 @@ from protocontract_ci.verdicts.judge import FileOfModule, Judge
 
 @dataclass
 class NoExperiments:
-    """Nothing can be tried."""
+    """Nothing can be tried. For an unread language stands the one of those read that tells more types apart."""
 
-    language: Language = "python"
+    language: Language = "typescript"
 
     def readers(self, subject: Subject, uses: Sequence[Use]) -> Evidence:
         """See Experiments."""

@@ -1,0 +1,113 @@
+"""modules.toml: what it may say, and every mistake of it with its line."""
+
+from __future__ import annotations
+
+import datetime
+
+import pytest
+
+from protocontract.violations import ContractError
+from protocontract_ci.discovery import parse_owners
+from protocontract_ci.modules import glob_pattern, parse_modules
+
+TODAY = datetime.date(2026, 6, 1)
+
+
+def test_what_a_module_says() -> None:
+    modules = parse_modules(
+        """
+[gate]
+contracts = "proto"
+against = "origin/develop"
+mode = "report"
+[decisions]
+D7 = "notice"
+[[module]]
+name = "trainer"
+owner = "@ml-data"
+paths = ["training/**", "shared/labels.py"]
+role = "reader"
+stored_data = true
+acknowledge = [{path = "a.B.c", change = "added", reason = "later", until = 2026-07-01}]
+[[module]]
+name = "shared"
+paths = ["shared"]
+mode = "all"
+""",
+        today=TODAY,
+    )
+    trainer, shared = modules.modules
+    assert (modules.contracts, modules.against, modules.decisions) == ("proto", "origin/develop", {"D7": "notice"})
+    assert (trainer.mode, shared.mode, trainer.stored_data, shared.required) == ("report", "all", True, True)
+    assert trainer.acknowledged[0].key == "a.B.c added"
+    # The most exact glob decides.
+    assert [getattr(modules.module_of(path), "name", "") for path in ("shared/labels.py", "shared/a/b.py", "x.py")] == [
+        "trainer", "shared", "",
+    ]  # fmt: skip
+
+
+def test_all_mistakes_are_told_with_their_lines() -> None:
+    text = """\
+[gate]
+mode = "strict"
+[decisions]
+D18 = "fail"
+D7 = "maybe"
+[[module]]
+name = "a b"
+role = "owner"
+[[module]]
+name = "x"
+paths = ["../else"]
+colour = 1
+[[module.acknowledge]]
+path = "a.B"
+change = "added"
+reason = ""
+until = 2026-11-29
+[[module]]
+name = "x"
+required = "no"
+"""
+    with pytest.raises(ContractError) as caught:
+        parse_modules(text, "modules.toml", TODAY)
+    lines = [line.strip().split(": ")[0] for line in str(caught.value).splitlines()[1:]]
+    numbers = (2, 4, 5, 7, 8, 11, 12, 16, 17, 19, 20)
+    assert lines == [f"modules.toml:{number}" for number in numbers]
+    assert "expected 2026-11-28 at most (180 days), got 2026-11-29" in str(caught.value)
+
+
+def test_a_file_that_is_no_toml() -> None:
+    with pytest.raises(ContractError, match=r"^modules\.toml:2:5: "):
+        parse_modules("[gate]\nmode\n", "modules.toml", TODAY)
+
+
+@pytest.mark.parametrize(
+    ("glob", "fits", "not_"),
+    [
+        ("training", ["training/a.py", "training/a/b.py"], ["training2/a.py", "x/training/a.py"]),
+        ("training/**", ["training/a.py", "training/a/b.py"], ["training.py"]),
+        ("web/*.ts", ["web/a.ts"], ["web/src/a.ts", "web/a.py"]),
+        ("**/*.ts", ["a.ts", "web/src/a.ts"], ["a.py"]),
+        ("services/*/api", ["services/x/api/a.py"], ["services/x/y/api/a.py"]),
+    ],
+)
+def test_globs(glob: str, fits: list[str], not_: list[str]) -> None:
+    assert all(glob_pattern(glob).fullmatch(path) for path in fits)
+    assert not any(glob_pattern(glob).fullmatch(path) for path in not_)
+
+
+@pytest.mark.parametrize(
+    ("path", "owners"),
+    [
+        ("readme.md", ("@all",)),
+        ("docs/a.md", ("@docs",)),
+        ("docs/deep/a.md", ("@all",)),
+        ("x/apps/a.py", ("@apps", "a@acme.example")),
+        ("build/logs/a.log", ()),
+        ("web/src/a.ts", ("@web",)),
+    ],
+)
+def test_owners(path: str, owners: tuple[str, ...]) -> None:
+    text = "# all\n* @all\ndocs/* @docs\napps/ @apps a@acme.example # theirs\n/build/logs/\n*.ts @web\n[Section]\n"
+    assert parse_owners(text).of(path) == owners
