@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import io
+import re
 import subprocess
 import tarfile
 import tempfile
@@ -35,6 +36,7 @@ from protocontract_compiler.ir_dump import fingerprint
 from protocontract_compiler.passes.pass_annotations import annotate
 from protocontract_compiler.passes.pass_rules import Lowering
 
+_PACKAGE = re.compile(rb"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
 # buf marks the imports of an image in an extension of its own (ImageFile.buf_extension.is_import).
 _BUF_EXTENSION, _BUF_IS_IMPORT = 8042, 1
 
@@ -133,22 +135,28 @@ def read(where: str, proto_path: Sequence[Path] = (), *, name: str | None = None
 
 def _read_protos(path: Path, proto_path: Sequence[Path], name: str | None, prefix: Path | None = None) -> Contracts:
     """``prefix`` stands for ``path`` where files are shown (a checkout of a git ref lies somewhere temporary)."""
-    diagnostics = Diagnostics()
-    # A file of its own is known by the name below its folder: two versions of it lie in two folders.
-    include = [*proto_path] if path.is_dir() else [*proto_path, path.parent]
+    # A file of its own is known by the name below its folder: two versions of it lie in two folders. Imports of a
+    # folder start at the folder; what -I names comes after it.
+    include = [path, *proto_path] if path.is_dir() else [*proto_path, path.parent]
     sources = protoc.find_sources([path], include)
-    if path.is_dir():
-        # Imports of a folder start at the folder; what -I names comes after it.
-        sources = protoc.find_sources([path], [path, *proto_path])
-    shown = {file: _below(path, file, sources.roots, prefix) for file in sources.names}
     if not sources.names:
         raise ContractError(f"{prefix or path}: no .proto file; expected at least one")
+    diagnostics = Diagnostics()
     try:
-        with contextlib.redirect_stderr(io.StringIO()):
-            # Warnings of protoc (an import that is not used) are for those who compile.
-            files = protoc.describe(sources, diagnostics)
+        files = _described(sources, diagnostics)
     except Stopped:
-        raise _refused(diagnostics, shown) from None
+        shown = {file: _below(path, file, sources.roots, prefix) for file in sources.names}
+        inner = _package_roots(path) if path.is_dir() else []
+        if not inner:
+            raise _refused(diagnostics, shown) from None
+        try:
+            # A repository whose imports start at a folder inside: the packages of its files say where.
+            others = [path / file for file in sources.names if not any((path / file).is_relative_to(r) for r in inner)]
+            sources = protoc.find_sources([*inner, *others], [*inner, *include])
+            files = _described(sources, Diagnostics())
+        except Stopped:
+            raise _refused(diagnostics, shown) from None
+    shown = {file: _below(path, file, sources.roots, prefix) for file in sources.names}
     if name is not None and len(sources.names) == 1:
         own = sources.names[0]
         shown = {name: shown[own]}
@@ -158,6 +166,24 @@ def _read_protos(path: Path, proto_path: Sequence[Path], name: str | None, prefi
             file.dependency[:] = [name if imported == own else imported for imported in file.dependency]
         return Contracts(files, [name], shown=shown, roots=[])
     return Contracts(files, sources.names, shown=shown, roots=sources.roots)
+
+
+def _described(sources: protoc.Sources, diagnostics: Diagnostics) -> FileDescriptorSet:
+    with contextlib.redirect_stderr(io.StringIO()):
+        # Warnings of protoc (an import that is not used) are for those who compile.
+        return protoc.describe(sources, diagnostics)
+
+
+def _package_roots(folder: Path) -> list[Path]:
+    """The folders below ``folder`` that packages start from: ``proto`` for proto/shop/v1/order.proto of shop.v1."""
+    found: dict[Path, None] = {}
+    for file in sorted(folder.rglob("*.proto")):
+        package = _PACKAGE.search(file.read_bytes())
+        parts = tuple(package[1].decode().split(".")) if package is not None else ()
+        inside = file.parent.relative_to(folder).parts
+        if parts and len(inside) > len(parts) and inside[-len(parts) :] == parts:
+            found[folder.joinpath(*inside[: -len(parts)])] = None
+    return list(found)
 
 
 def _below(path: Path, file: str, roots: Sequence[Path], prefix: Path | None) -> str:

@@ -126,6 +126,24 @@ def test_descriptor_sets(folders: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["diff", "before.binpb", "after"]) == 1
 
 
+def test_imports_that_start_at_a_folder_inside(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A whole repository: where imports start is told by the packages of its files."""
+    for side, length in (("one", 5), ("two", 4)):
+        write(
+            f"{side}/proto/shop/v1",
+            'syntax = "proto3";\npackage shop.v1;\nimport "shop/v1/part.proto";\nmessage Whole { Part part = 1; }\n',
+            "whole.proto",
+        )
+        write(
+            f"{side}/proto/shop/v1",
+            'syntax = "proto3";\npackage shop.v1;\nimport "buf/validate/validate.proto";\n'
+            f"message Part {{ string id = 1 [(buf.validate.field).string.max_len = {length}]; }}\n",
+            "part.proto",
+        )
+    assert main(["diff", "one", "two", "--rules", "table"]) == 0
+    assert "id@string.max_len  5 -> 4  two/proto/shop/v1/part.proto:4" in capsys.readouterr().out
+
+
 def test_git_refs(folders: Path, capsys: pytest.CaptureFixture[str]) -> None:
     def git(*arguments: str) -> None:
         subprocess.run(
