@@ -254,3 +254,6 @@ def test_inspect_and_replay(secured: Secured, capsys: pytest.CaptureFixture[str]
     secured.grant("replay")
     assert secured.run("replay", "DEAD", "--to", "TARGET", "--state", str(tmp_path)) == 0
     assert secured.count("TARGET") == 10
+    secured.grant("sample")
+    assert secured.run("sample", "--source", "SOURCE", "--out", str(tmp_path / "sample.binpb")) == 0
+    assert (tmp_path / "sample.binpb").stat().st_size > 0
