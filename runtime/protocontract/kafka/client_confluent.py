@@ -6,8 +6,8 @@ What shapes it (seen with 2.16.1):
   both.
 - A rebalance is told inside ``poll``, and the partitions then start at the committed offset, or where ``assign`` says.
   ``seek`` does not work inside the callback, so what the guard seeks there becomes the start of the assignment.
-- A commit without waiting says what became of it only to a callback of the configuration; and a commit that waits has
-  no limit of its own. So commits run on a thread, one after the other.
+- What became of a commit without waiting is told to a callback of the configuration, inside ``poll``. One that waits
+  has no limit of its own, and from another thread it has to wait while this one polls.
 - ``consume`` waits until it has as many records as asked for; so one is polled for, and the rest taken as they are.
 - What lies between the last record and the end (transaction markers) shows only as the event of the partition's end.
 """
@@ -17,8 +17,9 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from queue import Empty, Queue, SimpleQueue
+from queue import Empty, SimpleQueue
 from typing import Any, Final, cast
 
 from protocontract.kafka.client_confluent_producers import (
@@ -72,7 +73,17 @@ class Consumer(ck.Consumer):
         self.settings: Final[dict[str, Any]] = {"enable.partition.eof": True, **config}
         self.topics: tuple[str, ...] = ()
         self.has_callbacks = False
-        super().__init__(self.settings, **more)
+        #: Told of commits, beside the configuration's own ``on_commit``.
+        self.committed_here: Callable[[Any, Sequence[Any]], object] | None = None
+        given = self.settings.get("on_commit")
+
+        def on_commit(error: Any, partitions: Sequence[Any]) -> None:
+            if self.committed_here is not None:
+                self.committed_here(error, partitions)
+            if given is not None:
+                given(error, partitions)
+
+        super().__init__({**self.settings, "on_commit": on_commit}, **more)
 
     def subscribe(self, topics: Sequence[str], *args: Any, **callbacks: Any) -> None:
         """Note the topics. Callbacks are refused by the guard: its ``listener`` takes their place."""
@@ -184,7 +195,7 @@ register_errors(ck.KafkaException, _kind, _name)
 
 
 class ConfluentConsumer:
-    """A ``Consumer`` with the guard's habits. Used on one thread; commits run on a thread of its own."""
+    """A ``Consumer`` with the guard's habits. Used on one thread."""
 
     def __init__(self, consumer: Consumer) -> None:
         self._consumer = consumer
@@ -213,8 +224,9 @@ class ConfluentConsumer:
         self._failure: BaseException | None = None
         self._membership = _UNASSIGNED
         self._membership_at = float("-inf")
-        self._work: Queue[tuple[Callable[[], object], Answer] | None] = Queue()
-        self._worker: threading.Thread | None = None
+        #: Commits without an answer so far: their offsets.
+        self._commits: deque[tuple[dict[TopicPartition, int], Answer]] = deque()
+        consumer.committed_here = self._committed
 
     # -- subscription
 
@@ -285,8 +297,6 @@ class ConfluentConsumer:
 
     def _on_revoke(self, _consumer: Any, given: Sequence[Any]) -> None:
         self._membership_at = float("-inf")
-        # A commit that is sent after the next generation began would be taken for one of that.
-        self._wait_for_commits(ASK_WITHIN)
         tps = {TopicPartition(each.topic, each.partition) for each in given}
         self._listener.on_partitions_revoked(tps)
         self._forget(tps)
@@ -443,17 +453,47 @@ class ConfluentConsumer:
         return found if metadata else found.offset
 
     def commit_async(self, offsets: Mapping[TopicPartition, Any] | None = None, callback: Any = None) -> Answer:
-        """Commit on another thread; the answer tells."""
+        """Commit without waiting; a later poll brings the answer."""
         answer = Answer()
-        self._start_worker().put((lambda: self._commit(offsets or {}), answer))
+        wanted = dict(offsets or {})
+        try:
+            self._consumer.commit(offsets=_to_commit(wanted), asynchronous=True)
+        except ck.KafkaException as error:
+            answer.failure(error)
+        else:
+            self._commits.append(({tp: offset for tp, (offset, _, _) in wanted.items()}, answer))
         return answer
+
+    def _committed(self, error: Any, partitions: Sequence[Any]) -> None:
+        """What a poll tells of a commit without waiting."""
+        offsets = {TopicPartition(each.topic, each.partition): each.offset for each in partitions}
+        for place, (sent, answer) in enumerate(self._commits):
+            if sent == offsets:
+                del self._commits[place]
+                error = error or next((each.error for each in partitions if each.error is not None), None)
+                if error is None:
+                    answer.success()
+                else:
+                    answer.failure(ck.KafkaException(error))
+                return
 
     def commit(self, offsets: Mapping[TopicPartition, Any] | None = None, timeout_ms: int | None = None) -> None:
         """Commit and wait for the answer. Raises KafkaTimeoutError where none comes within the time."""
         told: SimpleQueue[BaseException | None] = SimpleQueue()
-        answer = self.commit_async(offsets)
-        answer.add_callback(lambda _: told.put(None))
-        answer.add_errback(told.put)
+
+        def commit() -> None:
+            try:
+                for each in self._consumer.commit(offsets=_to_commit(offsets or {}), asynchronous=False):
+                    if each.error is not None:
+                        raise ck.KafkaException(each.error)
+            except Exception as error:
+                # Whatever it is, it is the answer.
+                told.put(error)
+            else:
+                told.put(None)
+
+        # It has no limit of its own.
+        threading.Thread(target=commit, daemon=True, name="protocontract-commit").start()
         try:
             error = told.get(timeout=None if timeout_ms is None else timeout_ms / 1000)
         except Empty:
@@ -461,56 +501,21 @@ class ConfluentConsumer:
         if error is not None:
             raise error
 
-    def _commit(self, offsets: Mapping[TopicPartition, tuple[int, int, str]]) -> None:
-        wanted = [
-            ck.TopicPartition(*tp, offset, metadata, *((epoch,) if epoch >= 0 else ()))
-            for tp, (offset, epoch, metadata) in offsets.items()
-        ]
-        for each in self._consumer.commit(offsets=wanted, asynchronous=False):
-            if each.error is not None:
-                raise ck.KafkaException(each.error)
-
-    def _start_worker(self) -> Queue[tuple[Callable[[], object], Answer] | None]:
-        if self._worker is None:
-            self._worker = threading.Thread(
-                target=_serve, args=(self._work,), daemon=True, name="protocontract-commits"
-            )
-            self._worker.start()
-        return self._work
-
-    def _wait_for_commits(self, timeout: float) -> None:
-        deadline = time.monotonic() + timeout
-        while self._work.unfinished_tasks and time.monotonic() < deadline:
-            time.sleep(0.005)
-
     def close(self, autocommit: bool = True, timeout_ms: int | None = None) -> None:
         """Leave the group."""
-        self._wait_for_commits(ASK_WITHIN if timeout_ms is None else timeout_ms / 1000)
-        if self._worker is not None:
-            self._work.put(None)
         # It would call the listener once more.
         self._listener = RebalanceListener()
-        # It has no limit of its own, and waits for the broker.
+        # It has no limit of its own either, and waits for the broker.
         leaving = threading.Thread(target=self._consumer.close, daemon=True, name="protocontract-leaving")
         leaving.start()
         leaving.join(None if timeout_ms is None else timeout_ms / 1000)
 
 
-def _serve(work: Queue[tuple[Callable[[], object], Answer] | None]) -> None:
-    while True:
-        item = work.get()
-        try:
-            if item is None:
-                return
-            item[0]()
-        except Exception as error:
-            # Whatever it is, it is the answer.
-            if item is not None:
-                item[1].failure(error)
-        else:
-            item[1].success()
-        finally:
-            work.task_done()
+def _to_commit(offsets: Mapping[TopicPartition, tuple[int, int, str]]) -> list[Any]:
+    return [
+        ck.TopicPartition(*tp, offset, metadata, *((epoch,) if epoch >= 0 else ()))
+        for tp, (offset, epoch, metadata) in offsets.items()
+    ]
 
 
 def _membership(metadata: bytes) -> MemberOf:
