@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Stamp of the finished environment: made again when what it is made from changes.
 READY := $(VENV)/.ready-$(shell cat pyproject.toml ci/requirements-dev.txt | cksum | cut -d' ' -f1)
 
-.PHONY: demo test check generate bench conformance fuzz scenarios chaos help clean
+.PHONY: demo demo-gate test check generate bench conformance fuzz scenarios chaos help clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -25,6 +25,9 @@ SETUP := $(READY) generated/python/buf/validate/validate_pb2.py
 
 demo: $(SETUP) ## Guard a dirty stream: in memory, or on KAFKA_BOOTSTRAP_SERVERS where that is set
 	@$(BIN)/python docs/demo/demo.py
+
+demo-gate: $(SETUP) ## A field is added: the gate is red for each module, and green when all have adapted
+	@$(BIN)/python docs/demo-gate/story.py
 
 test: $(SETUP) ## All tests that need no server; those of a broker run where KAFKA_BOOTSTRAP_SERVERS is set
 	@$(BIN)/python -m pytest -q

@@ -88,7 +88,8 @@ def _finding(report: Report, verdict: ModuleVerdict, finding: Finding, names: in
     for line in lines[1:]:
         yield f"{indent}{file}:{line}"
     reason = why(finding.change, finding.role)
-    if reason:
+    # What a demanded field asks for stands in the change's own line.
+    if reason and not finding.change.acknowledge:
         yield f"{indent}{paint(f'{reason} ({finding.proof})', 'quiet')}"
     if finding.witness is not None:
         told = witness_text(report.diff, finding.witness, show_values=report.show_values)
