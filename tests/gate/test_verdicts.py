@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from protocontract.cli import main
+from protocontract_ci.usage.typescript.prepare import ready
 from tests.gate.scenarios import CASES
 
 #: Those that were given, and those of our own: further forms of use and kinds of change.
@@ -32,7 +33,7 @@ def test_verdicts(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     expected = json.loads((folder / "expect.json").read_text())["modules"]
     found = {f"downstream/{module['module']}": module for module in answer["modules"]}
     for name, want in expected.items():
-        if name.endswith(".ts"):
+        if name.endswith(".ts") and not ready():
             continue
         got = found[name]
         assert got["verdict"] == want["verdict"], (name, got)

@@ -86,7 +86,7 @@ class Folder:
             elif name in stale:
                 because = "a checked-in copy of generated code that still describes the old contract"
                 found.append(ModuleVerdict(name, name, "not_adapted", because, (stale[name].line,)))
-            elif name.endswith(".py") and (verdict := self._of_stale(name, stale.values())) is not None:
+            elif (verdict := self._of_stale(name, stale)) is not None:
                 found.append(verdict)
             elif name in self.python.sources:
                 found.append(self._judged(judge, name))
@@ -144,9 +144,11 @@ class Folder:
                 return _shape(current) != _shape(copy.descriptor)
         return False
 
-    def _of_stale(self, name: str, stale: Iterable[Copy]) -> ModuleVerdict | None:
-        modules = {str(PurePosixPath(copy.path).with_suffix("")).replace("/", ".") for copy in stale}
+    def _of_stale(self, name: str, stale: Iterable[str]) -> ModuleVerdict | None:
+        """The verdict on a file that imports one of the copies that are out of date, at these paths."""
+        modules = {str(PurePosixPath(path).with_suffix("")).replace("/", "."): path for path in stale}
         lines = tuple(line for module, line in self.python.imports.get(name, []) if module in modules)
+        lines += tuple(line for path, line in self.typescript.imports.get(name, []) if path in modules.values())
         if not lines:
             return None
         return ModuleVerdict(

@@ -15,7 +15,9 @@ from protocontract_ci.usage.typescript.declarations import State
 from protocontract_ci.usage.typescript.prepare import ready
 from protocontract_ci.usage.typescript.reader import TypeScriptUses, read_typescript
 
-pytestmark = pytest.mark.skipif(not ready(), reason="Node.js or the packages of protocontract gate --prepare are missing")
+pytestmark = pytest.mark.skipif(
+    not ready(), reason="Node.js or the packages of protocontract gate --prepare are missing"
+)
 
 PROTO = """
 syntax = "proto3";
@@ -149,7 +151,10 @@ ROWS = {
           return o.how.value ?? "";
         }
         """,
-        {"2:buyer:read", "2:mail:read", "4:by_buyer:which_oneof", "4:by_buyer:read", "4:mail:read", "5:card:has", "5:iban:has"},
+        {
+            "2:buyer:read", "2:mail:read", "4:by_buyer:which_oneof", "4:by_buyer:read", "4:mail:read", "5:card:has",
+            "5:iban:has",
+        },
     ),
     "generics and keys": (
         """
@@ -268,8 +273,8 @@ ROWS = {
         export const j = (o: Order) => FEES[o.how.case!];
         """,
         {
-            "2:State:match_open", "3:card:which_oneof", "9:how:match_closed", "10:State:match_closed", "5:State:match_open",
-            "12:State:match_open", "13:State:match_closed", "14:how:match_open",
+            "2:State:match_open", "3:card:which_oneof", "9:how:match_closed", "10:State:match_closed",
+            "5:State:match_open", "12:State:match_open", "13:State:match_closed", "14:how:match_open",
         },
     ),
     "names and numbers of enums": (
@@ -282,7 +287,10 @@ ROWS = {
         export const g = (o: Order): boolean => (o.state as number) === 2 || o.state === 1;
         export const h = Object.values(State);
         """,
-        {"3:STATE_OPEN:enum_value", "4:STATE_DONE:enum_value", "5:STATE_OPEN:enum_value", "6:STATE_OPEN:enum_value", "7:State:read"},
+        {
+            "3:STATE_OPEN:enum_value", "4:STATE_DONE:enum_value", "5:STATE_OPEN:enum_value", "6:STATE_OPEN:enum_value",
+            "7:State:read",
+        },
     ),
     "JSON by keys": (
         """

@@ -81,6 +81,8 @@ class TypeScriptUses:
     files: dict[str, TypeScriptFile] = field(default_factory=dict)
     copies: list[Copy] = field(default_factory=list)
     unread: list[Unread] = field(default_factory=list)
+    #: The generated modules among the files that a file imports, with the line.
+    imports: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
 
     @property
     def uses(self) -> dict[str, list[Use]]:
@@ -116,6 +118,8 @@ def read_typescript(folder: Path, files: Iterable[str], before: State, after: St
     )
     found.unread += [Unread(each["file"], each["reason"]) for each in answer["unread"]]
     found.copies += [copy for each in answer["copies"] if (copy := _copy(each)) is not None]
+    for each in answer["imports"]:
+        found.imports.setdefault(each["file"], []).append((each["copy"], each["line"]))
     unread = {each.file for each in found.unread}
     for each in answer["uses"]:
         if each["file"] not in unread:
@@ -143,7 +147,7 @@ def read_or_say_why(folder: Path, files: Iterable[str], before: State, after: St
 
 def _ask(request: Mapping[str, Any]) -> Any:
     node, where = packages()
-    command = [node, "--max-old-space-size=4096", str(PROGRAM / "main.mjs"), str(where)]
+    command = [node, "--max-old-space-size=4096", "--max-semi-space-size=64", str(PROGRAM / "main.mjs"), str(where)]
     try:
         done = subprocess.run(
             command, input=json.dumps(request), capture_output=True, text=True, check=False, timeout=_SECONDS

@@ -12,7 +12,7 @@ const ts = createRequire(join(process.argv[2], "package.json"))("typescript");
 const request = JSON.parse(readFileSync(0, "utf8"));
 const affected = new Set(request.affected);
 const compiler = new Compiler(ts, request);
-const found = { uses: [], unread: [], copies: compiler.copies, errors: [], gone: [] };
+const found = { uses: [], unread: [], copies: compiler.copies, imports: [], errors: [], gone: [] };
 for (const group of compiler.groups()) {
   const all = compiler.program(group, "all");
   const meanings = new Meanings(ts, all.getTypeChecker(), compiler.meanings("all"), request.states.all.tables);
@@ -45,6 +45,7 @@ for (const group of compiler.groups()) {
   }
 }
 found.unread.push(...compiler.foreign());
+found.imports.push(...compiler.copyImports.values());
 
 // The files that are touched, and those that import them, directly or through others.
 function importersOf(program, names, touched) {
