@@ -22,11 +22,11 @@ from typing import Any, Final
 
 from protocontract.kafka.contact import Contact
 from protocontract.kafka.errors import GuardError, SourceError
+from protocontract.kafka.listening import Listening
 from protocontract.kafka.partition import Partition
 from protocontract.kafka.ports import (
     UNBOUNDED,
     Client,
-    RebalanceListener,
     TopicPartition,
     error_kind,
     error_name,
@@ -98,7 +98,7 @@ class Source:
                 raise GuardError("consumer: it is neither subscribed nor assigned; give it topics")
         else:
             pattern = getattr(getattr(self.consumer, "_subscription", None), "subscribed_pattern", None)
-            listener = _make_listener(self, self._listener)
+            listener = Listening(self, self._listener)
             if pattern is not None:
                 self.consumer.subscribe(pattern=pattern.pattern, listener=listener)
             else:
@@ -580,27 +580,3 @@ class Source:
 
 def _ignore(_offsets: object, _answer: object) -> None:
     """The client logs a failed commit at error level unless it is given a callback; we count and send again."""
-
-
-def _make_listener(source: Source, chained: Any) -> Any:
-    """The listener that the client calls: the guard's books first, then the user's own."""
-
-    class Listener(RebalanceListener):
-        """Keeps the guard's books in step with the group."""
-
-        def on_partitions_revoked(self, revoked: Collection[TopicPartition]) -> None:
-            source.revoked(revoked)
-            if chained is not None:
-                chained.on_partitions_revoked(revoked)
-
-        def on_partitions_lost(self, lost: Collection[TopicPartition]) -> None:
-            source.lost(lost)
-            if chained is not None:
-                getattr(chained, "on_partitions_lost", chained.on_partitions_revoked)(lost)
-
-        def on_partitions_assigned(self, assigned: Collection[TopicPartition]) -> None:
-            source.assigned(assigned)
-            if chained is not None:
-                chained.on_partitions_assigned(assigned)
-
-    return Listener()
