@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from google.protobuf.descriptor import FieldDescriptor
 from google.protobuf.message import Message
@@ -86,16 +86,14 @@ class TypeScriptExperiments:
 
     def writers(self, subject: Subject, uses: Sequence[Use]) -> Evidence:
         """See Experiments: literals in the place of fields, in a message that is valid otherwise."""
-        results = [self._judged(subject, site) for site in self._sites(subject, uses)]
-        refused = [(site, data) for site, data in results if data]
+        results = [(site, *self._judged(subject, site)) for site in self._sites(subject, uses)]
+        refused = [(site, data) for site, result, data in results if result == "fails"]
         if refused:
             lines = sorted({line for site, _ in refused for line in site.lines})
             entries = tuple(Entry("", (), (line, line)) for line in lines)
-            witness = Witness(subject.old, refused[0][1] or b"", "before", confirmed=True)
+            witness = Witness(subject.old, refused[0][1], "before", confirmed=True)
             return Evidence("fails", entries=entries, witness=witness)
-        if results and all(data is not None for _, data in results):
-            return Evidence("passes")
-        return UNKNOWN
+        return Evidence("passes") if results and all(each[1] == "passes" for each in results) else UNKNOWN
 
     def _sites(self, subject: Subject, uses: Sequence[Use]) -> Iterator[_Site]:
         paths = {f"{message}.{name}": name for message in (subject.old, subject.new) for name in subject.fields}
@@ -126,10 +124,10 @@ class TypeScriptExperiments:
                 rest: dict[str, Sequence[Mapping[str, Any]] | None] = dict.fromkeys(subject.fields)
                 yield _Site((each.line,), {**rest, paths[each.path]: each.literals})
 
-    def _judged(self, subject: Subject, site: _Site) -> tuple[_Site, bytes | None]:
-        """A message that the old state accepts and the new one refuses: b"" where there is none, None if unknown."""
+    def _judged(self, subject: Subject, site: _Site) -> tuple[Literal["fails", "passes", "unknown"], bytes]:
+        """Whether what is written there is refused by the new state alone; the message that is."""
         if any(values is None for values in site.values.values()):
-            return site, None
+            return "unknown", b""
         kept = False
         names = list(site.values)
         choices = [site.values[name] or () for name in names]
@@ -141,10 +139,10 @@ class TypeScriptExperiments:
                     continue
                 accepted = self.maker.judges[1].accepts(subject.new, data)
                 if accepted is False:
-                    return site, data
+                    return "fails", data
                 kept = kept or accepted is True
                 break
-        return site, b"" if kept else None
+        return ("passes" if kept else "unknown"), b""
 
     def _message(self, subject: Subject, side: int, values: Mapping[str, Mapping[str, Any]]) -> bytes | None:
         name = (subject.old, subject.new)[side]

@@ -37,6 +37,7 @@ message Price {
   int64 cents = 4 [(buf.validate.field).int64.gte = 0];
 }
 message Named { string first_name = 1; }
+message Claim { string id = 1; }
 service Shop { rpc Get(Order) returns (Count); rpc Drop(Order) returns (Count); }
 """
 AFTER = """
@@ -55,9 +56,10 @@ message Price {
   int64 cents = 4 [(buf.validate.field).int64.gte = 100];
 }
 message Named { string firstName = 1 [json_name = "firstName"]; }
+message Claim { string id = 1; string policy = 2 [(buf.validate.field).required = true]; }
 service Shop { rpc Get(Order) returns (stream Count); }
 """
-NAMES = "OrderSchema PriceSchema State Size Shop type:Order type:Count type:Pay type:Price type:Named"
+NAMES = "OrderSchema PriceSchema ClaimSchema State Size Shop type:Order type:Count type:Pay type:Price type:Named"
 #: The two lines of imports come first.
 ROWS: dict[str, tuple[str, str, tuple[int, ...]]] = {
     "a removed field": ("export const a = (o: Order) => o.coupon;", "not_adapted", (3,)),
@@ -161,6 +163,16 @@ ROWS: dict[str, tuple[str, str, tuple[int, ...]]] = {
         'export const a = create(PriceSchema, { currency: "EUR", cents: 100n });',
         "not_adapted",
         (3,),
+    ),
+    "an empty message, filled later": (
+        "export function a(id: string) {\n  const made = create(ClaimSchema);\n  made.id = id;\n  return made;\n}",
+        "not_adapted",
+        (4,),
+    ),
+    "a required field that is set": (
+        "export const a = (id: string, policy: string) => create(ClaimSchema, { id, policy });",
+        "adapted",
+        (),
     ),
     "a reader of what is tighter now": ("export const a = (p: Price) => p.code;", "unaffected", ()),
     "the same name in TypeScript": ("export const a = (n: Named) => n.firstName;", "unaffected", ()),
