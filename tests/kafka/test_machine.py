@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -39,6 +39,7 @@ class Member:
             backoff=(0.0, 0.0),
             grace=0.2,
             max_pending=5,
+            **machine.OPTIONS,
         )
         self.guard.start()
         self.records: Iterator[Any] = iter(())
@@ -77,6 +78,11 @@ class Member:
 class GuardMachine(RuleBasedStateMachine):
     """Writers, members of one group, and trouble."""
 
+    #: What the members are told beyond the usual.
+    OPTIONS: ClassVar[dict[str, Any]] = {}
+    #: And the one that brings it to an end.
+    LAST_OPTIONS: ClassVar[dict[str, Any]] = {}
+
     @initialize()
     def begin(self) -> None:
         self.log = new_log(PARTITIONS)
@@ -86,26 +92,31 @@ class GuardMachine(RuleBasedStateMachine):
         self.bad: set[tuple[int, int]] = set()
         self.nulls: set[tuple[int, int]] = set()
         self.delivered: dict[tuple[int, int], int] = {}
-        self.last: dict[tuple[int, int, int], int] = {}
+        self.last: dict[tuple[int, int, int, bytes], int] = {}
 
     def deliver(self, member: Member, record: Any) -> None:
         place = (record.partition, record.offset)
         assert place not in self.bad, "an invalid record was delivered"
         assert member.consumer.group_metadata()[1:] == member.guard._source.membership, "not the owner"
         # Within one member and generation, a partition's records come in order. The record left in hand comes again.
-        key = (id(member), member.consumer._generation, record.partition)
-        before = self.last.get(key)
+        line = (id(member), member.consumer._generation, record.partition, self.line_of(record))
+        before = self.last.get(line)
         assert before is None or record.offset >= before, "order"
-        self.last[key] = record.offset
+        self.last[line] = record.offset
         self.delivered[place] = self.delivered.get(place, 0) + 1
+
+    def line_of(self, record: Any) -> bytes:
+        """What records keep their order with: all of a partition."""
+        del record
+        return b""
 
     # -- what happens
 
     @rule(partition=st.integers(0, PARTITIONS - 1), kinds=st.lists(st.sampled_from("ggggbn"), min_size=1, max_size=12))
     def write(self, partition: int, kinds: list[str]) -> None:
-        for kind in kinds:
+        for number, kind in enumerate(kinds):
             value = {"g": good(1), "b": GARBAGE, "n": None}[kind]
-            record = self.log.append(TOPIC, value, b"k", partition=partition)
+            record = self.log.append(TOPIC, value, b"k%d" % (number % 3), partition=partition)
             if kind != "g":
                 (self.bad if kind == "b" else self.nulls).add((partition, record.offset))
 
@@ -195,7 +206,7 @@ class GuardMachine(RuleBasedStateMachine):
         self.faults = []
         self.log.release()
         # Whoever comes last brings it to an end.
-        with new_guard(self.log) as guard:
+        with new_guard(self.log, **self.LAST_OPTIONS) as guard:
             for delivered in guard:
                 place = (delivered.partition, delivered.offset)
                 assert place not in self.bad
@@ -216,10 +227,69 @@ class GuardMachine(RuleBasedStateMachine):
                 assert self.log.committed("group", tp) == self.log.end(tp)
 
 
-TestGuardMachine = GuardMachine.TestCase
-TestGuardMachine.settings = settings(
+class BlockedKeys(GuardMachine):
+    """Later records of a rejected one's key wait until its dead letter is acknowledged; those of other keys do not."""
+
+    OPTIONS: ClassVar[dict[str, Any]] = {"on_reject": "block_key"}
+
+    def line_of(self, record: Any) -> bytes:
+        """A key keeps its order."""
+        return bytes(record.key)
+
+    def deliver(self, member: Member, record: Any) -> None:
+        super().deliver(member, record)
+        keys = {(each.partition, each.offset): each.key for each in self.log.records(TOPIC)}
+        waiting = [
+            (partition, offset)
+            for partition, offset in self.bad - self.dead_places()
+            if partition == record.partition and offset < record.offset and keys[partition, offset] == record.key
+        ]
+        assert not waiting, "an earlier record of the key has no dead letter yet"
+
+
+class Halting(GuardMachine):
+    """Breakers open and are closed by hand: what is halted stays so, and nothing is lost of it."""
+
+    OPTIONS: ClassVar[dict[str, Any]] = {"breaker": {"consecutive": 3}}
+
+    @precondition(lambda self: self.members)
+    @rule(which=st.integers(0, 9))
+    def resume(self, which: int) -> None:
+        self.members[which % len(self.members)].guard.resume_levels("tried")
+
+    @rule(partition=st.integers(0, PARTITIONS - 1))
+    def write_a_run_of_bad_ones(self, partition: int) -> None:
+        self.write(partition, ["b"] * 4)
+
+
+class Truncating(GuardMachine):
+    """The dead-letter topic does not take large records as a whole."""
+
+    OPTIONS: ClassVar[dict[str, Any]] = {"too_large": "truncate"}
+    LAST_OPTIONS: ClassVar[dict[str, Any]] = OPTIONS
+
+    @initialize()
+    def begin(self) -> None:
+        super().begin()
+        self.log._topics[DEAD].max_message_bytes = 2_000
+
+    @rule(partition=st.integers(0, PARTITIONS - 1))
+    def write_a_large_one(self, partition: int) -> None:
+        record = self.log.append(TOPIC, GARBAGE + bytes(3_000), b"k", partition=partition)
+        self.bad.add((partition, record.offset))
+
+
+SETTINGS = settings(
     max_examples=60,
     stateful_step_count=40,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much],
 )
+TestGuardMachine = GuardMachine.TestCase
+TestGuardMachine.settings = SETTINGS
+TestBlockedKeys = BlockedKeys.TestCase
+TestBlockedKeys.settings = settings(SETTINGS, max_examples=30)
+TestHalting = Halting.TestCase
+TestHalting.settings = settings(SETTINGS, max_examples=30)
+TestTruncating = Truncating.TestCase
+TestTruncating.settings = settings(SETTINGS, max_examples=30)
