@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Final
 
 from protocontract_ci.diff.oracle import MessageComparison, RuleKey
@@ -10,6 +10,7 @@ from protocontract_ci.meaning.judges import Judges
 from protocontract_ci.meaning.relation import Answer, Comparison
 from protocontract_ci.model import Relation, RuleComparison, RuleProof, Witness
 from protocontract_ci.sources import Contracts
+from protocontract_compiler import ir
 
 _HOLDS: Final = Answer(True, "formula")
 _STRENGTH: Final[dict[tuple[bool | None, bool | None], Relation]] = {
@@ -40,6 +41,9 @@ class MeaningOracle:
             in_before, in_after = key in rules_before, there in rules_after
             if in_before and in_after and comparison.same(key, there):
                 continue
+            if key[1] == "ignore" and not names.ignores_otherwise(key[0]):
+                # What is ignored is the same: each of the field's rules is asked about by itself.
+                continue
             found[key] = _compared(
                 comparison.already_demanded(there) if in_after else _HOLDS,
                 comparison.still_demanded(key) if in_before else _HOLDS,
@@ -64,12 +68,27 @@ class _Names:
             field.name: numbers[field.number] for field in after.schema.messages[new].fields if field.number in numbers
         }
         self._after = {name: field for field, name in self._before.items()}
+        self._ignores = [
+            {field.name: list(_ignores(field.rules)) for field in message.fields}
+            for message in (before.lowered(old), after.lowered(new))
+        ]
+
+    def ignores_otherwise(self, field: str) -> bool:
+        """Whether ``ignore`` of a field, or of its items, keys or values, differs."""
+        return self._ignores[0].get(field) != self._ignores[1].get(self._after.get(field, field))
 
     def before(self, key: RuleKey) -> RuleKey:
         return self._before.get(key[0], key[0]), key[1]
 
     def after(self, key: RuleKey) -> RuleKey:
         return self._after.get(key[0], key[0]), key[1]
+
+
+def _ignores(rules: ir.ValueRules | None) -> Iterator[str]:
+    if rules is not None:
+        yield rules.ignore
+        for inner in (rules.items, rules.keys, rules.values):
+            yield from _ignores(inner)
 
 
 def _compared(already: Answer, still: Answer, names: tuple[str, str]) -> RuleComparison:

@@ -19,6 +19,7 @@ import re2
 from protocontract_ci.meaning import formats, patterns, samples
 from protocontract_ci.meaning.judges import Judges
 from protocontract_ci.meaning.lowering import UTF8_SIZE, Lowering, matches
+from protocontract_ci.meaning.parts import Joined, Parts
 from protocontract_ci.meaning.regular import extent, regular
 from protocontract_ci.meaning.rules import RuleKey, oneof_axioms, rule_formulas
 from protocontract_ci.meaning.smt import z3
@@ -144,6 +145,8 @@ class _Setting:
         self.formulas: tuple[Mapping[RuleKey, Any], Mapping[RuleKey, Any]] = (formulas[0], formulas[1])
         self._bound = bound
         self._by_automaton = False
+        self._parts = Parts()
+        self._known_parts: dict[tuple[int, ...], tuple[frozenset[str], Any] | None] = {}
         self._add_formats()
         self._lemmas = [*self._of_texts(), *self._of_patterns(), *self._of_extents()]
 
@@ -151,17 +154,24 @@ class _Setting:
 
     def prove(self, side: int, rule: RuleKey) -> By | None:
         """By what it is proved that everything that ``side`` accepts keeps the other side's rule; None: it is not."""
-        given = list(self.formulas[side].values())
         denied = z3.Not(self.formulas[1 - side][rule])
-        facts = [*self.world.axioms, *self._lemmas, *self._of_elements(given), *given, denied]
-        for more in ([], self._of_languages()):
-            solver = _solver()
-            solver.add(*facts, *more)
-            if solver.check() == z3.unsat:
-                return "automaton" if rule[1].endswith("pattern") and not more and self._by_automaton else "formula"
+        facts = [*self.world.axioms, *self._lemmas, *self._element_lemmas, *self.formulas[side].values()]
+        # What speaks of the same field is mostly enough.
+        near, all_around = (self._parts.around(denied, facts, steps=steps) for steps in (1, None))
+        for known in (near, all_around) if len(near) < len(all_around) else (near,):
+            for more in ([], self._parts.around(denied, self._languages)):
+                solver = _solver()
+                solver.add(*known, *more, denied)
+                if solver.check() == z3.unsat:
+                    automaton = rule[1].endswith("pattern") and not more and self._by_automaton
+                    return "automaton" if automaton else "formula"
         return None
 
-    def _of_elements(self, given: list[Any]) -> Iterator[Any]:
+    @cached_property
+    def _element_lemmas(self) -> list[Any]:
+        return list(self._of_elements())
+
+    def _of_elements(self) -> Iterator[Any]:
         """What holds for all elements of a list follows from what else holds for all of them."""
         for known in self._lowering.statements.values():
             for one in known:
@@ -180,7 +190,8 @@ class _Setting:
 
     def _follows(self, premises: list[Any], conclusion: Any) -> bool:
         solver = _solver()
-        solver.add(*self.world.axioms, *self._lemmas, *self._of_languages(), *premises, z3.Not(conclusion))
+        facts = [*self.world.axioms, *self._lemmas, *self._languages, *premises]
+        solver.add(*self._parts.around(conclusion, facts), z3.Not(conclusion))
         return bool(solver.check() == z3.unsat)
 
     # -- lemmas
@@ -244,7 +255,8 @@ class _Setting:
                     facts.append(length <= found.longest)
                 yield z3.Implies(matches(pattern)(term), z3.And(*facts))
 
-    def _of_languages(self) -> list[Any]:
+    @cached_property
+    def _languages(self) -> list[Any]:
         """The patterns that are regular expressions of z3 too."""
         found = []
         for pattern, terms in self._lowering.patterns.items():
@@ -257,31 +269,55 @@ class _Setting:
 
     def models(self, side: int, rule: RuleKey) -> Iterator[Any]:
         """Models in which ``side`` accepts and the other side's rule is broken, readable ones first."""
-        yield from self._models([*self.formulas[side].values(), z3.Not(self.formulas[1 - side][rule])])
+        yield from self._models(z3.Not(self.formulas[1 - side][rule]), list(self.formulas[side].values()))
 
     def valid(self, side: int, *, both: bool) -> Iterator[Any]:
         """Models that ``side`` accepts, or both sides."""
         others = self.formulas[1 - side].values() if both else ()
-        yield from self._models([*self.formulas[side].values(), *others])
+        yield from self._models(z3.BoolVal(True), [*self.formulas[side].values(), *others])
 
-    def _models(self, wanted: list[Any]) -> Iterator[Any]:
+    def _models(self, goal: Any, given: list[Any]) -> Iterator[Any]:
+        """Models of the goal and what is given, part by part: only that of the goal is varied."""
         now = self.world.now
-        wanted = [z3.substitute(each, (now, z3.IntVal(time))) for each in wanted for time in _TIMES]
+        goal, *given = (
+            z3.And(*(z3.substitute(each, (now, z3.IntVal(time))) for time in _TIMES)) for each in (goal, *given)
+        )
+        facts = [*self.world.axioms, *self._lemmas, *self._languages, *given]
+        own = self._parts.around(goal, facts)
+        mine = {fact.get_id() for fact in own}
+        rest = [fact for fact in facts if fact.get_id() not in mine or not self._parts.symbols(fact)[0]]
+        others = [part for facts in self._parts.split(rest) if (part := self._solved(facts)) is not None]
+        for model in self._varied([goal, *own]):
+            names = frozenset[str]().union(*(self._parts.symbols(fact)[0] for fact in (goal, *own)))
+            yield Joined(self._parts, [(names, model), *others])
+
+    def _solved(self, facts: list[Any]) -> tuple[frozenset[str], Any] | None:
+        """The unknowns of a part and the first model of it; solved once. None where none was found."""
+        key = tuple(sorted(fact.get_id() for fact in facts))
+        if key not in self._known_parts:
+            names = frozenset[str]().union(*(self._parts.symbols(fact)[0] for fact in facts))
+            model = next(self._varied(facts), None)
+            self._known_parts[key] = None if model is None else (names, model)
+        return self._known_parts[key]
+
+    def _varied(self, facts: list[Any]) -> Iterator[Any]:
+        """Models of facts, readable ones first."""
         solver = _solver()
-        solver.add(*self.world.axioms, *self._lemmas, *self._of_languages(), *wanted)
-        texts = [node.value for node in self.world.root.walk() if node.kind == "string" and node.value is not None]
-        values = [node.value for node in self.world.root.walk() if node.value is not None]
+        solver.add(*facts)
+        names = frozenset[str]().union(*(self._parts.symbols(fact)[0] for fact in facts))
+        nodes = [node for node in self.world.root.walk() if node.value is not None]
+        nodes = [node for node in nodes if self._parts.symbols(node.value)[0] & names]
         for letters in (*_READABLE, None):
             solver.push()
             if letters is not None:
-                solver.add(*(z3.InRe(each, letters) for each in texts))
+                solver.add(*(z3.InRe(node.value, letters) for node in nodes if node.kind == "string"))
             for _ in range(_TRIES):
                 if solver.check() != z3.sat:
                     break
                 model = solver.model()
                 yield model
                 # The validators did not agree with it: another one.
-                solver.add(z3.Or(*(value != model.eval(value, model_completion=True) for value in values)))
+                solver.add(z3.Or(*(node.value != model.eval(node.value, model_completion=True) for node in nodes)))
             solver.pop()
 
     def _spelled_out(self, texts: Mapping[str, Any]) -> Iterator[Any]:

@@ -156,6 +156,21 @@ def test_relation(name: str, tmp_path: Path) -> None:
                 assert judges[there].accepts("t.v1.M", witness.data) is False
 
 
+def test_fields_that_have_nothing_to_do_with_it_do_not_tire_the_solver(tmp_path: Path) -> None:
+    others = """
+      string id = 1 [(buf.validate.field).string.uuid = true];
+      string mail = 2 [(buf.validate.field).string.email = true];
+      string name = 3 [(buf.validate.field).string = {pattern: "^[A-Z][a-z]{2,30}( [A-Z][a-z]{2,30})*$" max_bytes: 60}];
+      string host = 4 [(buf.validate.field).string.hostname = true];
+      repeated string tags = 5 [(buf.validate.field).repeated = {unique: true items: {string: {pattern: "^[a-z-]{1,20}$"}}}];
+      google.protobuf.Timestamp at = 6 [(buf.validate.field).timestamp.lt_now = true];
+      double share = 7 [(buf.validate.field).double = {gte: 0 lte: 1 finite: true}];
+    """
+    memo = "string memo = 8 [(buf.validate.field).string.max_len = {}];"
+    found, _ = compared(tmp_path, others + memo.format(140), others + memo.format(100))
+    assert found.message.relation == "stronger"
+
+
 def test_each_rule_has_its_own_relation(tmp_path: Path) -> None:
     found, _ = compared(tmp_path, field(STRING, "string.min_bytes = 2"), field(STRING, "string.min_len = 2"))
     relations = {path: rule.relation for (_, path), rule in found.rules.items()}
