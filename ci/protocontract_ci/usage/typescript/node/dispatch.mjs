@@ -1,6 +1,6 @@
 // Finds where a file does one thing or another by the value of an enum or the case of a oneof, and whether it has an answer
 // for a value that it does not name.
-import { collect, isEquality } from "./uses.mjs";
+import { collect, isEquality } from "./syntax.mjs";
 
 export function findDispatches(finder) {
   const { ts, file } = finder;

@@ -1,4 +1,5 @@
 // What symbols, types and expressions mean: which elements of the contracts they are.
+import { calledName, isConst } from "./syntax.mjs";
 
 export class Meanings {
   constructor(ts, checker, lines, tables) {
@@ -218,13 +219,4 @@ export class Meanings {
 
 function ts_name(ts, node) {
   return ts.isPropertyAccessExpression(node) ? node.name : node;
-}
-
-export function calledName(ts, call) {
-  if (ts.isIdentifier(call.expression)) return call.expression.text;
-  return ts.isPropertyAccessExpression(call.expression) ? call.expression.name.text : "";
-}
-
-export function isConst(ts, declaration) {
-  return ts.isVariableDeclarationList(declaration.parent) && (declaration.parent.flags & ts.NodeFlags.Const) !== 0;
 }
