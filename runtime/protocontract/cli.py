@@ -34,7 +34,7 @@ Command: TypeAlias = Callable[[list[str]], int]
 
 # The order in which a user meets them; commands of other packages follow by name.
 _ORDER: Final = (
-    "init", "compile", "includes", "verify", "guard", "dead-letter", "replay", "sample", "diff", "gate",
+    "init", "compile", "includes", "verify", "guard", "dead-letter", "replay", "sample", "lint", "diff", "gate",
     "adapt", "serve", "explain",
 )  # fmt: skip
 

@@ -1,0 +1,1 @@
+"""``protocontract lint``: mistakes of contracts, and what they leave out."""
