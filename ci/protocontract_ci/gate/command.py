@@ -10,7 +10,8 @@ from protocontract.cli import KEPT
 from protocontract.violations import ContractError
 from protocontract_ci.gate.init import initialise
 from protocontract_ci.gate.repository_mode import at_the_top, judge_repository, report_of, users_outside
-from protocontract_ci.modules import MODULES_FILE
+from protocontract_ci.generated import check_generated
+from protocontract_ci.modules import MODULES_FILE, load_modules
 from protocontract_ci.reports import publish
 from protocontract_ci.reports.report import Report
 from protocontract_ci.sources import read
@@ -49,13 +50,22 @@ def gate_command(argv: list[str]) -> int:
     parser.add_argument("--against", default="", metavar="REF", help="what the branch came from")
     parser.add_argument("--init", action="store_true", help=f"write {MODULES_FILE} and the first locks")
     parser.add_argument("--prepare", action="store_true", help="install what reads TypeScript modules (npm ci)")
-    parser.add_argument("--contracts", default="", metavar="DIR", help="with --init: the folder of the .proto files")
+    parser.add_argument(
+        "--contracts",
+        default="",
+        metavar="DIR",
+        help="with --init and --check-generated: the folder of the .proto files",
+    )
     parser.add_argument("--before", metavar="BEFORE", help="the contracts that modules stand on")
     parser.add_argument("--after", metavar="AFTER", help="the contracts as they are to be")
     parser.add_argument("--modules", metavar="DIR", type=Path, help="each source file below it is a module")
     parser.add_argument(
         "-I", "--proto-path", action="append", default=[], type=Path, metavar="DIR", help="where imports are looked for"
     )
+    parser.add_argument(
+        "--check-generated", action="append", default=[], type=Path, metavar="DIR",
+        help="check only that the generated Python code in a folder is what the compiler makes",
+    )  # fmt: skip
     parser.add_argument("--no-exec", action="store_true", help="run no function of any module")
     publish.add_options(parser)
     options = parser.parse_args(argv)
@@ -72,6 +82,11 @@ def gate_command(argv: list[str]) -> int:
         if options.names or options.against:
             parser.error("--init goes with neither MODULE nor --against")
         return initialise(options.contracts, options.proto_path, execute=not options.no_exec)
+    if options.check_generated:
+        modules = load_modules(Path())
+        contracts = [Path(options.contracts or modules.contracts)]
+        proto_path = [*options.proto_path, *map(Path, modules.proto_path)]
+        return check_generated(contracts, proto_path, options.check_generated, annotate=options.format == "github")
     if options.contracts or options.proto_path:
         parser.error(f"--contracts and -I stand in {MODULES_FILE}; expected them with --init or --before only")
     with at_the_top() as repository:
