@@ -31,6 +31,7 @@ from protocontract_ci.modules import READ_GENERATORS, Module, Modules
 from protocontract_ci.repository import Repository
 from protocontract_ci.sources import Contracts, read
 from protocontract_ci.usage.python.reader import import_roots
+from protocontract_ci.usage.python.shared import Shared
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_ci.verdicts import acknowledgements
 from protocontract_ci.verdicts.declared import declared_uses, findings_of_uses, unread_findings, uses_of_lock
@@ -110,6 +111,7 @@ class Company:
         self._execute = execute
         self._today = today or datetime.datetime.now(datetime.UTC).date()
         self._diffs: dict[int, Diff] = {}
+        self._shared: dict[tuple[int, ...], Shared] = {}
         self._digests: dict[str, str] = {}
         self._at: dict[str, Contracts] = {states.commit: states.before} if states.commit else {}
 
@@ -122,6 +124,13 @@ class Company:
         if id(before) not in self._diffs:
             self._diffs[id(before)] = compare(before, self.states.after, installed_oracle())
         return self._diffs[id(before)]
+
+    def _of_states(self, *states: Contracts) -> Shared:
+        """What all readings against these states share."""
+        key = tuple(map(id, states))
+        if key not in self._shared:
+            self._shared[key] = Shared(Elements([state.schema for state in states]))
+        return self._shared[key]
 
     # -- what is there
 
@@ -230,7 +239,7 @@ class Company:
 
     @cached_property
     def _mention(self) -> re.Pattern[str] | None:
-        return mentions(Elements([self.states.before.schema, self.states.after.schema]))
+        return mentions(self._of_states(self.states.before, self.states.after).elements)
 
     def _place(self, works: Iterable[_Work]) -> None:
         """Finds the states that locks stand on, where they are not that of the merge base."""
@@ -276,6 +285,7 @@ class Company:
             folder = Folder(
                 self.repository.root, part.files, before, self.states.after, self._execute, compared=self._diff(before),
                 wanted=frozenset(file for file, name in owners.items() if name in works),
+                shared=self._of_states(before, self.states.after),
             )  # fmt: skip
             for verdict in folder.verdicts():
                 work = works.get(owners[verdict.file])
@@ -310,12 +320,17 @@ class Company:
         return owner_of(each.change.path, self.states.after.schema)
 
     def _look_for_absent_names(self, works: Sequence[_Work]) -> None:
-        """Names that the contracts of head do not have, in modules that have not had them at the merge base."""
-        for part in parts(self.files, self._texts, [work.module.name for work in works]):
+        """Names that the contracts of head do not have. What changed in the contracts alone, uses tell already."""
+        asked = [
+            work.module.name
+            for work in works
+            if self._purpose != "gate" or work.module.mode == "all" or self._changed.intersection(work.files)
+        ]
+        for part in parts(self.files, self._texts, asked):
             held = {file: self._texts[file] for file in part.files if file.endswith(".py")}
-            found = absent_names(held, self.states.after, import_roots(held))
+            found = absent_names(held, self._of_states(self.states.after), import_roots(held))
             for work in works:
-                if work.module.name in part.modules:
+                if work.module.name in part.modules and work.module.name in asked:
                     work.own += findings_of(work.module.name, [each for each in found if each.file in work.files])
 
     def _known_before(self, work: _Work) -> set[str]:
@@ -328,7 +343,7 @@ class Company:
                 for file in work.files
                 if file.endswith(".py") and (folder / file).is_file()
             }
-        absent = absent_names(texts, self.states.before, import_roots(texts))
+        absent = absent_names(texts, self._of_states(self.states.before), import_roots(texts))
         return {each.change.id for each in findings_of(work.module.name, absent)}
 
     # -- verdicts
@@ -403,7 +418,7 @@ class Company:
     def _by_word(self, work: _Work, *, read: bool) -> list[Finding]:
         """Findings of what a module declares that it uses, or of the locks that it published of code elsewhere."""
         module, judge = work.module, Judge(self.states.before, self.states.after, self.diff.changes)
-        elements = Elements([self.states.before.schema, self.states.after.schema])
+        elements = self._of_states(self.states.before, self.states.after).elements
         found: list[Finding] = []
         if module.uses:
             uses = declared_uses(module.uses, module.role, elements, self.declared.file, module.line)

@@ -17,6 +17,7 @@ from protocontract_ci.model import Change, Finding, ModuleVerdict, Use, Verdict
 from protocontract_ci.sources import Contracts
 from protocontract_ci.usage.python.copies import Copy
 from protocontract_ci.usage.python.reader import PythonUses, import_roots, read_python
+from protocontract_ci.usage.python.shared import Shared
 from protocontract_ci.usage.python.thresholds import thresholds
 from protocontract_ci.usage.python.types import TypeErrors, type_errors
 from protocontract_ci.usage.typescript.declarations import State
@@ -46,6 +47,8 @@ class Folder:
     compared: Diff | None = None
     #: The files that are judged; the others are read for what these call. None for all.
     wanted: frozenset[str] | None = None
+    #: What readings against the same states share.
+    shared: Shared | None = None
 
     @cached_property
     def diff(self) -> Diff:
@@ -61,7 +64,8 @@ class Folder:
     def python(self) -> PythonUses:
         """What the Python files use. Raises CheckerError."""
         names = [name for name in self.files if name.endswith(".py")]
-        return read_python(self.root, names, Elements([self.before.schema, self.after.schema]))
+        shared = self.shared or Shared(Elements([self.before.schema, self.after.schema]))
+        return read_python(self.root, names, shared.elements, shared=shared)
 
     @cached_property
     def typescript(self) -> TypeScriptUses:

@@ -17,9 +17,9 @@ from typing import Final
 from google.protobuf.message import Message
 
 from protocontract_ci.model import Change, Element, Finding, Kind
-from protocontract_ci.sources import Contracts
 from protocontract_ci.usage.python.checker import Ty
-from protocontract_ci.usage.python.stubs import Stubs, write_stubs
+from protocontract_ci.usage.python.shared import Shared, write_files
+from protocontract_ci.usage.python.stubs import Stubs
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_compiler.generated_names import module_of
 from protocontract_compiler.ir import Place
@@ -50,23 +50,18 @@ class Absent:
         return f"{self.owner}.{self.name}"
 
 
-def absent_names(texts: Mapping[str, str], contracts: Contracts, roots: Sequence[str]) -> list[Absent]:
+def absent_names(texts: Mapping[str, str], state: Shared, roots: Sequence[str]) -> list[Absent]:
     """The names in Python files, by path, that messages, enums and generated modules do not have. Raises CheckerError.
 
-    ``roots`` are where imports start, below ``""``.
+    ``state`` is of one state of the contracts, ``roots`` are where imports start, below ``""``.
     """
     if not texts:
         return []
-    elements = Elements([contracts.schema])
-    stubs = write_stubs(elements)
     with tempfile.TemporaryDirectory(prefix="protocontract-") as temporary:
-        modules, generated = Path(temporary, "modules"), Path(temporary, "generated")
-        for folder, files in ((modules, texts), (generated, stubs.files)):
-            for path, text in files.items():
-                target = folder / path
-                target.parent.mkdir(parents=True, exist_ok=True)
-                target.write_text(text, encoding="utf-8")
-        said = Ty().complaints(modules, [generated, *(modules / root for root in roots)], sorted(texts))
+        modules = Path(temporary)
+        write_files(modules, texts)
+        said = Ty().complaints(modules, [state.folder, *(modules / root for root in roots)], sorted(texts))
+    stubs, elements = state.stubs, state.elements
     found = [Absent(file, line, *known) for file, line, _, text in said for known in _known(text, stubs, elements)]
     return sorted(dict.fromkeys(found), key=lambda each: (each.file, each.line, each.path))
 

@@ -16,6 +16,7 @@ from protocontract_ci.usage.python.decide import Decider
 from protocontract_ci.usage.python.infer import Inference
 from protocontract_ci.usage.python.names import Modules, Names
 from protocontract_ci.usage.python.overlay import Overlay, Source
+from protocontract_ci.usage.python.shared import Shared, write_files
 from protocontract_ci.usage.python.sites import Sites
 from protocontract_ci.usage.python.stubs import Stubs, write_stubs
 from protocontract_ci.usage.vocabulary import Elements
@@ -50,10 +51,17 @@ class PythonUses:
     aware: set[str] = field(default_factory=set)
 
 
-def read_python(folder: Path, files: Iterable[str], elements: Elements, checker: Checker | None = None) -> PythonUses:
+def read_python(
+    folder: Path,
+    files: Iterable[str],
+    elements: Elements,
+    checker: Checker | None = None,
+    shared: Shared | None = None,
+) -> PythonUses:
     """All uses in ``files``, which are paths below ``folder`` with slashes.
 
-    Raises CheckerError where the type checker is missing or fails.
+    ``shared`` is what other readings of the same elements have made already. Raises CheckerError where the type checker
+    is missing or fails.
     """
     found = PythonUses()
     sources: dict[str, Source] = {}
@@ -69,18 +77,22 @@ def read_python(folder: Path, files: Iterable[str], elements: Elements, checker:
         else:
             sources[path] = source
     held = {str(PurePosixPath(copy.path).with_suffix("")): list(copy.names()) for copy in found.copies}
-    modules = Modules.of(elements, held)
+    # Copies of generated modules among the files make stubs of their own.
+    shared = shared if shared is not None and not held else None
+    modules = shared.modules() if shared is not None else Modules.of(elements, held)
     names = _names(sources, modules, elements)
     found.sources, found.names = sources, names
     found.aware = {path for path, each in names.items() if each.aware}
     sites = {path: Sites(source, names[path], elements) for path, source in sources.items()}
     for each in sites.values():
         each.collect()
-    relevant = {path for path in sources if path in found.aware or _called(path, sources, found.aware)}
-    stubs = write_stubs(elements, held)
+    imported = _imported({path: sources[path] for path in found.aware})
+    relevant = {path for path in sources if path in found.aware or _name(path) in imported}
+    stubs = shared.stubs if shared is not None else write_stubs(elements, held)
     told = _ask(
-        {path: source for path, source in sources.items() if path in relevant}, sites, sources, stubs, checker or Ty()
-    )
+        {path: source for path, source in sources.items() if path in relevant}, sites, sources, stubs,
+        checker or Ty(), shared,
+    )  # fmt: skip
     for path in sorted(relevant):
         decider = Decider(sites[path], names[path], elements, stubs, told, aware=path in found.aware)
         found.uses[path] = decider.uses()
@@ -131,19 +143,23 @@ def _package(path: str) -> str:
     return ".".join(PurePosixPath(path).parts[:-1])
 
 
-def _called(path: str, sources: Mapping[str, Source], aware: set[str]) -> bool:
-    """Whether a file that knows the contracts may call functions of this one: it imports it by its name."""
+def _name(path: str) -> str:
+    """What a file is called where it is imported."""
     stem = PurePosixPath(path).stem
-    name = PurePosixPath(path).parent.name if stem == "__init__" else stem
-    for other in aware:
-        for node in ast.walk(sources[other].tree):
-            if isinstance(node, ast.ImportFrom) and (
-                (node.module or "").split(".")[-1] == name or any(alias.name == name for alias in node.names)
-            ):
-                return True
-            if isinstance(node, ast.Import) and any(alias.name.split(".")[-1] == name for alias in node.names):
-                return True
-    return False
+    return PurePosixPath(path).parent.name if stem == "__init__" else stem
+
+
+def _imported(sources: Mapping[str, Source]) -> set[str]:
+    """The last parts of what files import: files that know the contracts may call functions of these."""
+    found: set[str] = set()
+    for source in sources.values():
+        for node in ast.walk(source.tree):
+            if isinstance(node, ast.ImportFrom):
+                found.add((node.module or "").rpartition(".")[2])
+                found.update(alias.name for alias in node.names)
+            elif isinstance(node, ast.Import):
+                found.update(alias.name.rpartition(".")[2] for alias in node.names)
+    return found
 
 
 def _ask(
@@ -152,6 +168,7 @@ def _ask(
     sources: Mapping[str, Source],
     stubs: Stubs,
     checker: Checker,
+    shared: Shared | None,
 ) -> dict[ast.expr, str]:
     """The types of what decides the sites, after as many rounds as it takes to learn of parameters and results."""
     told: dict[ast.expr, str] = {}
@@ -159,12 +176,16 @@ def _ask(
         return told
     inference = Inference(relevant, stubs)
     with tempfile.TemporaryDirectory(prefix="protocontract-") as temporary:
-        root, generated = Path(temporary, "modules"), Path(temporary, "generated")
-        _write(generated, stubs.files)
-        _write(root, {path: source.text for path, source in sources.items()})
+        root = Path(temporary, "modules")
+        generated = shared.folder if shared is not None else Path(temporary, "generated")
+        if shared is None:
+            write_files(generated, stubs.files)
+        write_files(root, {path: source.text for path, source in sources.items()})
         # Copies among the files stand at their own places.
-        own = {path: text for path, text in stubs.files.items() if Path(root, path).parent.is_dir() and "/" in path}
-        _write(root, own)
+        folders = {str(parent) for path in sources for parent in PurePosixPath(path).parents} - {"."}
+        write_files(
+            root, {path: text for path, text in stubs.files.items() if str(PurePosixPath(path).parent) in folders}
+        )
         roots = [generated, *(root / folder for folder in import_roots(sources))]
         for _ in range(_MOST_ROUNDS):
             told = {}
@@ -186,13 +207,6 @@ def _ask(
             if not inference.learn(told):
                 break
     return told
-
-
-def _write(folder: Path, files: Mapping[str, str]) -> None:
-    for path, text in files.items():
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
 
 
 def import_roots(paths: Iterable[str]) -> list[str]:
