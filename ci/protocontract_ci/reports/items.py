@@ -12,6 +12,7 @@ from protocontract_ci.diff.wording import sentence
 from protocontract_ci.model import Change, Finding, ModuleVerdict, Proof, Role
 from protocontract_ci.reports.impact import WORDS, Impact
 from protocontract_ci.reports.report import OPEN, Report
+from protocontract_ci.reports.slowdown import Slowdown
 from protocontract_ci.reports.witnesses import witness_text
 
 Level: TypeAlias = Literal["error", "warning", "note"]
@@ -20,6 +21,8 @@ _LEVELS: Final[tuple[Level, ...]] = ("error", "warning", "note")
 _PROOFS: Final[tuple[Proof, ...]] = ("witness", "static", "unresolved")
 #: The rule of an item that tells the impact on a sample.
 IMPACT: Final = "impact_on_data"
+#: The rule of an item that tells that a message costs more than allowed.
+SLOWER: Final = "slower_than_allowed"
 #: The owner of what has none.
 NOBODY: Final = "no owner"
 #: So many owners are named in one line.
@@ -31,8 +34,8 @@ class Item:
     """One thing to look at. ``file`` is below the top of the repository; ``line`` is 0 where none is known.
 
     ``fingerprint`` is made of the finding's id alone: it stays when code moves to another line or file. ``rule`` is
-    the kind of the change, ``unverified``, ``stale_copy`` or IMPACT. ``module`` is empty for what the contract has to
-    settle, and for an impact.
+    the kind of the change, ``unverified``, ``stale_copy``, IMPACT or SLOWER. ``module`` is empty for what is about a
+    contract itself.
     """
 
     fingerprint: str
@@ -72,6 +75,7 @@ def items(report: Report) -> list[Item]:
     found = [item for verdict in report.verdicts for item in _of_module(report, verdict)]
     found += [_of_contract(report, change) for change in report.diff.demands]
     found += [_of_impact(report, impact) for impact in report.impacts if impact.differing]
+    found += [_of_slowdown(report, slowdown) for slowdown in report.too_slow]
     found.sort(
         key=lambda item: (
             _LEVELS.index(item.level), item.rule == "unverified", _PROOFS.index(item.proof), item.file, item.line,
@@ -185,15 +189,29 @@ def _of_contract(report: Report, change: Change) -> Item:
 
 
 def _of_impact(report: Report, impact: Impact) -> Item:
-    """What becomes of a sample, at the declaration of its message: a note, for it decides nothing."""
+    """What becomes of a sample: a note, for it decides nothing."""
     told = [f"{WORDS[kind]}: {number:,}, {impact.share(number)}" for kind, number in impact.counts if number]
-    declared = report.diff.after.schema.messages.get(impact.message)
-    place = report.diff.after.place(declared.place) if declared is not None else None
-    return Item(
-        fingerprint(f"impact {impact.message} {impact.source}"), IMPACT, "note", f"impact on data: {impact.message}",
-        impact.headline, "", report.from_top(place.file) if place is not None else "",
-        (place.line,) if place is not None and place.line else (), what="\n".join(told),
+    return _of_message(
+        report, impact.message, IMPACT, "note", f"impact {impact.message} {impact.source}",
+        f"impact on data: {impact.message}", impact.headline, "\n".join(told),
     )  # fmt: skip
+
+
+def _of_slowdown(report: Report, slowdown: Slowdown) -> Item:
+    message = slowdown.message
+    return _of_message(report, message, SLOWER, "error", f"slower {message}", f"slower: {message}", slowdown.text)
+
+
+def _of_message(
+    report: Report, name: str, rule: str, level: Level, identity: str, title: str, because: str, what: str = ""
+) -> Item:
+    """Something about a message, at its declaration."""
+    declared = report.diff.after.schema.messages.get(name)
+    place = report.diff.after.place(declared.place) if declared is not None else None
+    file = report.from_top(place.file) if place is not None else ""
+    lines = (place.line,) if place is not None and place.line else ()
+    owner = declared.contract.owner if declared is not None and declared.contract is not None else ""
+    return Item(fingerprint(identity), rule, level, title, because, "", file, lines, owner=owner, what=what)
 
 
 def _owner_of(report: Report, change: Change) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
 from protocontract_ci.diff import render_json
@@ -24,6 +25,8 @@ def as_object(report: Report) -> dict[str, Any]:
     }
     if report.impacts:
         found["impacts"] = [impact_object(impact) for impact in report.impacts]
+    if report.slowdowns:
+        found["slowdowns"] = [{**asdict(each), "too_slow": each.too_slow} for each in report.slowdowns]
     if report.notes:
         found["notes"] = list(report.notes)
     return found

@@ -20,12 +20,10 @@ def render(report: Report) -> str:
     for item in items(report):
         by_module.setdefault(item.module, []).append(item)
     suite = ElementTree.Element("testsuite", {"name": "protocontract gate"})
-    if report.diff.demands:
+    of_contract = [item for item in by_module.get("", []) if item.rule != IMPACT]
+    if of_contract:
         case = _case(suite, "the contract", "")
-        _ending(
-            case, "failure", "the contract itself demands a change",
-            [item for item in by_module.get("", []) if item.rule != IMPACT],
-        )  # fmt: skip
+        _ending(case, "failure", "; ".join(dict.fromkeys(item.title for item in of_contract)), of_contract)
     for verdict in sorted(report.verdicts, key=lambda each: (each.module, each.file)):
         _module(report, suite, verdict, by_module.get(verdict.module, []))
     failures = len(suite.findall("testcase/failure"))

@@ -57,6 +57,8 @@ def _render(report: Report, limit: int, marker: str) -> str:
     page.table("### Changes of the contracts", columns, report.telling, _change_row, lambda _: "change")
     for impact in report.impacts:
         _impact(page, impact)
+    for each in report.slowdowns:
+        page.add(f"{'Too slow' if each.too_slow else 'Cost'}: {escaped(each.text)}", "")
     notes = [item for item in found if item.level == "note" and item.rule != IMPACT]
     page.table("### Notices", _COLUMNS, notes, _row, lambda _: "notice")
     told = [verdict for verdict in report.ordered() if verdict.verdict != "unaffected"]

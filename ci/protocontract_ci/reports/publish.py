@@ -13,6 +13,7 @@ from typing import Final, TextIO
 
 from protocontract.terminal import Paint
 from protocontract_ci import sample
+from protocontract_ci.latency import slowdowns_of
 from protocontract_ci.reports import github, gitlab, junit, markdown, sarif, text
 from protocontract_ci.reports.json_object import as_object
 from protocontract_ci.reports.report import Report
@@ -33,7 +34,7 @@ STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options ``--format``, ``--output``, ``--sample`` and ``--show-values``."""
+    """The options ``--format``, ``--output``, ``--sample``, ``--max-slowdown``, ``--show-values``."""
     parser.add_argument("--format", choices=tuple(FORMATS), default="text", help="how the answer is written")
     parser.add_argument(
         "--output", action="append", default=[], type=_output, metavar="FORMAT=FILE",
@@ -41,18 +42,25 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     sample.add_option(parser)
     parser.add_argument(
+        "--max-slowdown", type=_ratio, metavar="RATIO",
+        help="measure what a record costs under both states; fail where a changed message costs more than RATIO times "
+        "what it did (1.2, say); default: not measured",
+    )  # fmt: skip
+    parser.add_argument(
         "--show-values", action="store_true",
         help="show values: of witnesses, and of records where --sample is given (never those of sensitive fields)",
     )  # fmt: skip
 
 
 def publish(report: Report, options: argparse.Namespace, *, out: TextIO | None = None) -> int:
-    """Write the report wherever the options say, with the impact on samples; the exit code.
+    """Write the report wherever the options say, with the impact on samples and the costs; the exit code.
 
     Files are whole or untouched; their names start from the working directory. Raises OSError, and what
     ``sample.impacts_of`` does.
     """
     report = replace(report, impacts=sample.impacts_of(options.sample, report.diff, show_values=options.show_values))
+    if options.max_slowdown is not None:
+        report = replace(report, slowdowns=slowdowns_of(report.diff, options.max_slowdown))
     stream = sys.stdout if out is None else out
     outputs: list[tuple[str, Path]] = options.output
     for name, path in outputs:
@@ -83,6 +91,16 @@ def _output(value: str) -> tuple[str, Path]:
     if not equals or not path or name not in FORMATS:
         raise argparse.ArgumentTypeError(f"expected FORMAT=FILE with FORMAT one of {', '.join(FORMATS)}, got {value!r}")
     return name, Path(path)
+
+
+def _ratio(value: str) -> float:
+    try:
+        ratio = float(value)
+    except ValueError:
+        ratio = 0.0
+    if not 1 <= ratio <= 1000:
+        raise argparse.ArgumentTypeError(f"expected a ratio from 1 to 1000, got {value!r}")
+    return ratio
 
 
 def _write(path: Path, content: str) -> None:

@@ -12,6 +12,7 @@ from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT
 from protocontract_ci.diff.compare import Diff
 from protocontract_ci.model import Change, ModuleVerdict, Verdict
 from protocontract_ci.reports.impact import Impact
+from protocontract_ci.reports.slowdown import Slowdown
 
 #: The verdicts that need somebody to do something, the worst first.
 OPEN: Final[tuple[Verdict, ...]] = ("not_adapted", "unverified")
@@ -36,6 +37,7 @@ class Report:
     here: Path = field(default_factory=Path.cwd)
     declared: bool = False
     impacts: Sequence[Impact] = ()
+    slowdowns: Sequence[Slowdown] = ()
     notes: Sequence[str] = ()
     tolerated: frozenset[str] = frozenset()
     show_values: bool = False
@@ -66,9 +68,14 @@ class Report:
     def exit_code(self) -> int:
         """0, 1 or 2. What has not adapted, or what the contract has to settle, outweighs what cannot be judged."""
         found = {verdict.verdict for verdict in self.verdicts if self.red(verdict)}
-        if "not_adapted" in found or self.diff.demands:
+        if "not_adapted" in found or self.diff.demands or self.too_slow:
             return BROKEN
         return COULD_NOT_CHECK if "unverified" in found else KEPT
+
+    @property
+    def too_slow(self) -> list[Slowdown]:
+        """The messages that cost more than the limit allows."""
+        return [each for each in self.slowdowns if each.too_slow]
 
     def file(self, name: str) -> str:
         """A file of a module as an editor that was started here opens it."""
@@ -94,6 +101,8 @@ class Report:
             parts.append(f"the contract itself demands {demands:,} change{'s' if demands > 1 else ''}")
         if red["unverified"]:
             parts.append(f"{red['unverified']:,} of {total:,} modules cannot be judged")
+        if self.too_slow:
+            parts.append(f"slower than allowed: {', '.join(each.message for each in self.too_slow)}")
         if parts:
             return "; ".join(parts)
         if not total:

@@ -45,6 +45,8 @@ def render(report: Report, paint: Paint) -> str:
     lines += _without_change(report, names, paint)
     for impact in report.impacts:
         lines += impact_lines(impact, paint)
+    for each in report.slowdowns:
+        lines.append(f"{paint(BROKEN, 'bad') if each.too_slow else KEPT} {each.text}")
     lines += [f"note: {note}" for note in report.notes]
     lines += _closing(report, paint)
     return "\n".join(lines)
