@@ -12,8 +12,10 @@ import pytest
 
 from protocontract_ci.sources import read
 from protocontract_ci.usage.typescript.declarations import State
+from protocontract_ci.usage.typescript.names import member_names, method_name, property_name, type_name
 from protocontract_ci.usage.typescript.prepare import ready
 from protocontract_ci.usage.typescript.reader import TypeScriptUses, read_typescript
+from protocontract_compiler import ir
 
 pytestmark = pytest.mark.skipif(
     not ready(), reason="Node.js or the packages of protocontract gate --prepare are missing"
@@ -391,6 +393,15 @@ NOT_USES = {
         }
         express().get("/", (request: express.Request) => request.body.coupon);
         """,
+    "every key that there is": """
+        import type { Order } from "./gen/order_pb.js";
+        export function a(o: Order): unknown[] {
+          const loose = o as unknown as Record<string, unknown>;
+          for (const key in loose) console.log(loose[key]);
+          for (const key of Object.keys(loose)) console.log(loose[key]);
+          return Object.keys(loose).map((key) => loose[key]);
+        }
+        """,
     "a file that never saw the contract": """
         export const a = (thing: any) => thing.coupon;
         """,
@@ -400,6 +411,42 @@ NOT_USES = {
         export const a = (o: Order): boolean => o.id === String(State.OPEN);
         """,
 }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("coupon_code", "couponCode"), ("field_1_a", "field1A"), ("a__b", "aB"), ("_x", "X"), ("x_", "x"),
+        ("to_string", "toString$"), ("constructor", "constructor$"), ("default", "default"), ("UPPER", "UPPER"),
+    ],
+)  # fmt: skip
+def test_names_of_properties(name: str, expected: str) -> None:
+    """As protoc-gen-es 2.13 wrote them."""
+    assert property_name(name) == expected
+
+
+@pytest.mark.parametrize(
+    ("enum", "values", "expected"),
+    [
+        ("State", ["STATE_UNSPECIFIED", "STATE_OPEN"], ["UNSPECIFIED", "OPEN"]),
+        ("HTTPCode", ["H_T_T_P_CODE_OK", "H_T_T_P_CODE_NO"], ["OK", "NO"]),
+        ("HTTPCode", ["HTTP_CODE_OK", "HTTP_CODE_NO"], ["HTTP_CODE_OK", "HTTP_CODE_NO"]),
+        ("Mixed", ["MIXED_A", "OTHER"], ["MIXED_A", "OTHER"]),
+        ("Number", ["NUMBER_1", "NUMBER_TWO"], ["NUMBER_1", "NUMBER_TWO"]),
+        ("Kind", ["KIND_", "KIND_A"], ["KIND_", "KIND_A"]),
+    ],
+)
+def test_names_of_members(enum: str, values: list[str], expected: list[str]) -> None:
+    """As protoc-gen-es 2.13 wrote them."""
+    declared = ir.Enum(enum, tuple(ir.EnumValue(name, at) for at, name in enumerate(values)), False, "a.proto")
+    assert list(member_names(declared).values()) == expected
+
+
+def test_names_of_types() -> None:
+    names = [type_name(name, "shop.v1") for name in ("shop.v1.Order.Item", "shop.v1.Object", "shop.v1.default")]
+    assert names == ["Order_Item", "Object$", "default$"]
+    assert type_name("shop.v1.Object", "shop.v1", "Schema") == "ObjectSchema"
+    assert [method_name(name) for name in ("GetOrder", "ToString")] == ["getOrder", "toString$"]
 
 
 def written(folder: Path, files: dict[str, str]) -> Path:

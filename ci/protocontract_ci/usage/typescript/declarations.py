@@ -387,16 +387,17 @@ class _Writer:
         packages = dict.fromkeys(
             state.schema.files[file].package for state in self._states if file in state.schema.files
         )
-        by_name: dict[str, list[str]] = {}
+        by_name: dict[tuple[str, str, str], list[str]] = {}
         for full_name in held:
             # In which package it was declared is its own prefix.
             package = max((each for each in packages if full_name.startswith(f"{each}.")), key=len, default="")
-            by_name.setdefault(type_name(full_name, package), []).append(full_name)
-        for short, names in by_name.items():
-            self._exports(lines, short, names)
+            exported = tuple(type_name(full_name, package, suffix) for suffix in ("", "Json", "Schema"))
+            by_name.setdefault((exported[0], exported[1], exported[2]), []).append(full_name)
+        for exported, names in by_name.items():
+            self._exports(lines, *exported, names)
         return lines
 
-    def _exports(self, lines: _Lines, short: str, names: Sequence[str]) -> None:
+    def _exports(self, lines: _Lines, short: str, json_name: str, schema_name: str, names: Sequence[str]) -> None:
         own = [self._own[name] for name in names]
         if names[0] in self._elements.services:
             lines.add(f"export declare const {short}: {_either('typeof all.', own)};", "service", names)
@@ -409,14 +410,14 @@ class _Writer:
             lines.add(f"export type {short} = {_either('all.', own)};", kind, names)
         if is_enum and len(own) > 1:
             lines.add(f"export declare const {short}: {_both('typeof all.', own)};", kind, names)
-        lines.add(f"export type {short}Json = {_either('all.', [f'{each}Json' for each in own])};", kind, names)
+        lines.add(f"export type {json_name} = {_either('all.', [f'{each}Json' for each in own])};", kind, names)
         if is_enum:
             schema = f"GenEnum<{_either('all.', own)}>"
         else:
             fields = _both("all.", [f"{each}Fields" for each in own])
             json = _either("all.", [f"{each}Json" for each in own])
             schema = f"GenMessage<{_either('all.', own)}, {fields}, {json}>"
-        lines.add(f"export declare const {short}Schema: {schema};", kind, names)
+        lines.add(f"export declare const {schema_name}: {schema};", kind, names)
 
     def _tables(self, ours: Mapping[str, Sequence[str]]) -> dict[str, Any]:
         oneofs: dict[str, dict[str, list[str]]] = {}

@@ -38,10 +38,13 @@ def property_name(name: str) -> str:
     return _safe("".join(out))
 
 
-def type_name(full_name: str, package: str) -> str:
-    """The exported name of a message, enum or service: ``Order_Item`` for one declared inside another one."""
+def type_name(full_name: str, package: str, suffix: str = "") -> str:
+    """The exported name of a message, enum or service: ``Order_Item`` for one declared inside another one.
+
+    ``suffix`` is what is exported beside it: ``Schema``, ``Json``.
+    """
     name = full_name.removeprefix(f"{package}.") if package else full_name
-    name = name.replace(".", "_")
+    name = name.replace(".", "_") + suffix
     return f"{name}$" if name in _RESERVED else name
 
 

@@ -145,13 +145,24 @@ class Finder {
     if (texts.length) {
       const literal = ts.isStringLiteralLike(argument);
       this.access(node, argument, texts, node.expression, literal ? undefined : "reflection");
-    } else if (this.checker.getTypeAtLocation(argument).flags & (ts.TypeFlags.StringLike | ts.TypeFlags.TypeParameter | ts.TypeFlags.Any)) {
+    } else if (!this.isOwnKey(argument) && this.checker.getTypeAtLocation(argument).flags & (ts.TypeFlags.StringLike | ts.TypeFlags.TypeParameter | ts.TypeFlags.Any)) {
       for (const message of this.meanings.messages(receiver)) {
         for (const paths of Object.values(this.tables.messages[message].fields)) {
           for (const path of paths) this.add(argument, path, "reflection", { certain: false });
         }
       }
     }
+  }
+
+  // Whether a name comes from the object's own keys: `for (const key in order)`, `Object.keys(order).map((key) => ...)`.
+  isOwnKey(node) {
+    const { ts } = this;
+    const declaration = this.meanings.declaration(node);
+    if (!declaration) return false;
+    const around = declaration.parent?.parent;
+    if (around && ts.isForInStatement(around)) return true;
+    const over = around && ts.isForOfStatement(around) ? around.expression : ts.isParameter(declaration) && around && ts.isCallExpression(around) ? around.expression.expression : undefined;
+    return over !== undefined && ts.isCallExpression(over) && calledName(ts, over) === "keys";
   }
 
   // Whether an item is taken by any name that there is: such code follows the contract.
