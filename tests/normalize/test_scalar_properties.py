@@ -61,7 +61,8 @@ def test_no_text_crashes(form: str, value: str, kind: str, fold: bool, exact: bo
     twin = scalar.normalizer(form=form, type=kind, fold_width=fold, exact=exact, finite=finite, **extra)
     result = twin(value)
     if isinstance(result, Refusal):
-        assert len(value) < 8 or value not in result.message
+        # A short text may be a word of the message by chance: "a number".
+        assert len(value) < 12 or value not in result.message
 
 
 @settings(max_examples=examples(1000), derandomize=True)

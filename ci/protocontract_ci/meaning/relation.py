@@ -145,6 +145,7 @@ class _Setting:
         self.formulas: tuple[Mapping[RuleKey, Any], Mapping[RuleKey, Any]] = (formulas[0], formulas[1])
         self._bound = bound
         self._by_automaton = False
+        self._samples: Mapping[str, Any] = {}
         self._parts = Parts()
         self._known_parts: dict[tuple[int, ...], tuple[frozenset[str], Any] | None] = {}
         self._add_formats()
@@ -212,6 +213,7 @@ class _Setting:
         if self._bound is not None:
             for each in samples.texts(self._lowering.patterns, list(texts)):
                 texts.setdefault(each, text(each))
+        self._samples = texts
         for value, term in texts.items():
             yield UTF8_SIZE(term) == len(value.encode())
             for pattern in self._lowering.patterns:
@@ -301,12 +303,13 @@ class _Setting:
         return self._known_parts[key]
 
     def _varied(self, facts: list[Any]) -> Iterator[Any]:
-        """Models of facts, readable ones first."""
-        solver = _solver()
-        solver.add(*facts)
+        """Models of facts: with sample texts, then with computed ones, readable ones first."""
         names = frozenset[str]().union(*(self._parts.symbols(fact)[0] for fact in facts))
         nodes = [node for node in self.world.root.walk() if node.value is not None]
         nodes = [node for node in nodes if self._parts.symbols(node.value)[0] & names]
+        yield from self._of_samples(facts, [node.value for node in nodes if node.kind == "string"])
+        solver = _solver()
+        solver.add(*facts)
         for letters in (*_READABLE, None):
             solver.push()
             if letters is not None:
@@ -319,6 +322,17 @@ class _Setting:
                 # The validators did not agree with it: another one.
                 solver.add(z3.Or(*(node.value != model.eval(node.value, model_completion=True) for node in nodes)))
             solver.pop()
+
+    def _of_samples(self, facts: list[Any], unknown_texts: list[Any]) -> Iterator[Any]:
+        """A model in which every text is one of the samples, of which all that is asked is known beforehand."""
+        if not unknown_texts:
+            return
+        languages = {fact.get_id() for fact in self._languages}
+        solver = _solver()
+        solver.add(*(fact for fact in facts if fact.get_id() not in languages))
+        solver.add(*(z3.Or(*(each == term for term in self._samples.values())) for each in unknown_texts))
+        if solver.check() == z3.sat:
+            yield solver.model()
 
     def _spelled_out(self, texts: Mapping[str, Any]) -> Iterator[Any]:
         """Texts that something without a theory is asked about are among the samples; sizes in bytes are exact."""
@@ -342,7 +356,7 @@ class _Setting:
 
 
 #: Letters of one to four bytes, which a reader can see.
-_WIDTHS: Final = (("a", "z"), ("à", "ö"), ("一", "丐"), ("\U0001f600", "\U0001f610"))
+_WIDTHS: Final = ((" ", "~"), ("à", "ö"), ("一", "丐"), ("\U0001f600", "\U0001f610"))
 
 
 _READABLE: Final = (z3.Star(z3.Range("a", "z")), z3.Star(z3.Range(" ", "~")))
