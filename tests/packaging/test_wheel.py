@@ -9,6 +9,7 @@ import os
 import subprocess
 import sys
 import venv
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -128,6 +129,14 @@ def test_the_wheel_holds_the_vocabulary_with_its_comments(installed: Installed, 
     installed.run("protocontract includes --export out", folder)
     exported = (folder / "out/protocontract/v1/contract.proto").read_text()
     assert exported == (ROOT / "contracts/protocontract/v1/contract.proto").read_text()
+
+
+def test_the_wheel_holds_the_reader_of_typescript(wheel: Path) -> None:
+    inside = "protocontract_ci/usage/typescript/node"
+    source = ROOT / "ci" / inside
+    expected = {f"{inside}/{path.relative_to(source)}" for path in source.rglob("*") if path.is_file()}
+    assert {f"{inside}/{name}" for name in ("main.mjs", "package.json", "package-lock.json")} <= expected
+    assert expected <= set(zipfile.ZipFile(wheel).namelist())
 
 
 def test_all_in_one(installed: Installed, folder: Path) -> None:
