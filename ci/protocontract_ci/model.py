@@ -108,6 +108,7 @@ Kind: TypeAlias = Literal[
     "deprecated_added", "deprecated_removed", "comment_changed", "option_changed",
     # not of the contract: what a module's own state says (verdicts/own.py)
     "name_unknown", "role_exceeded", "contract_undeclared", "lock_edited", "copy_stale",
+    "used_after_sunset",
 ]  # fmt: skip
 
 Value: TypeAlias = "bool | int | float | str | tuple[Value, ...] | None"

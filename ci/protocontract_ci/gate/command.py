@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import datetime
 from pathlib import Path
 from typing import Final
 
 from protocontract.cli import KEPT
 from protocontract.violations import ContractError
+from protocontract_ci.gate.deployed import judge_deployed
 from protocontract_ci.gate.init import initialise
 from protocontract_ci.gate.repository_mode import at_the_top, judge_repository, report_of, users_outside
 from protocontract_ci.generated import check_generated
@@ -48,6 +50,7 @@ def gate_command(argv: list[str]) -> int:
     )
     parser.add_argument("names", nargs="*", metavar="MODULE", help=f"only these modules of {MODULES_FILE}")
     parser.add_argument("--against", default="", metavar="REF", help="what the branch came from")
+    parser.add_argument("--env", default="", metavar="ENV", help="also against what runs there, with the order")
     parser.add_argument("--init", action="store_true", help=f"write {MODULES_FILE} and the first locks")
     parser.add_argument("--prepare", action="store_true", help="install what reads TypeScript modules (npm ci)")
     parser.add_argument(
@@ -93,6 +96,10 @@ def gate_command(argv: list[str]) -> int:
         company, judged = judge_repository(repository, options.against, options.names, execute=not options.no_exec)
         outside = [] if options.names else users_outside(company)
         report = report_of(company, judged, outside, show_values=options.show_values)
+        if options.env:
+            today = datetime.datetime.now(datetime.UTC).date()
+            deployed = judge_deployed(company, judged, options.env, execute=not options.no_exec, today=today)
+            report = deployed.added_to(report)
     return publish.publish(report, options)
 
 

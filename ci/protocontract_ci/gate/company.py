@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -39,6 +39,7 @@ from protocontract_ci.verdicts.folder import Folder
 from protocontract_ci.verdicts.judge import Judge
 from protocontract_ci.verdicts.own import absent_names, finding, findings_of
 from protocontract_ci.verdicts.stored import stored_findings
+from protocontract_ci.verdicts.sunset import demand_sunsets, used_after
 
 #: How many states of the contracts are looked through for the one that a lock stands on.
 _MOST_STATES: Final = 50
@@ -122,7 +123,9 @@ class Company:
 
     def _diff(self, before: Contracts) -> Diff:
         if id(before) not in self._diffs:
-            self._diffs[id(before)] = compare(before, self.states.after, installed_oracle())
+            diff = compare(before, self.states.after, installed_oracle())
+            changes = demand_sunsets(diff.changes, before.schema, self._today)
+            self._diffs[id(before)] = replace(diff, changes=changes)
         return self._diffs[id(before)]
 
     def _of_states(self, *states: Contracts) -> Shared:
@@ -348,6 +351,16 @@ class Company:
 
     # -- verdicts
 
+    def _after_sunset(self, work: _Work) -> list[Finding]:
+        """Uses of fields whose day has passed: time passes for modules that nobody touches, too."""
+        lines: dict[str, tuple[str, list[int]]] = {}
+        for lock in work.locks if not work.uses else ():
+            lines.update((path, (lock.path, [])) for path in lock.uses)
+        for file, uses in work.uses.items():
+            for use in uses:
+                lines.setdefault(use.path, (file, []))[1].append(use.line)
+        return used_after(work.module.name, lines, self.states.after.schema, self._today)
+
     def _of_lock(self, work: _Work) -> Judged:
         opened = sorted({each for lock in work.locks for each in lock.open})
         elements = self._elements(work)
@@ -355,6 +368,10 @@ class Company:
             work.module.name, "", "unaffected", "neither it nor what it uses has changed", role=self._role(work),
             owner=work.module.owner,
         )  # fmt: skip
+        late = self._after_sunset(work)
+        if late:
+            settled = self._settle(work, late, opened=opened)
+            return Judged(work.module, settled.verdict, settled.fails, settled.notices, True, elements)
         if opened:
             because = f"open before: {', '.join(opened)}"
             if work.module.mode == "all":
@@ -372,16 +389,13 @@ class Company:
 
     def _judged(self, work: _Work, *, read: bool) -> Judged:
         module = work.module
-        own = [*work.own, *self._by_word(work, read=read), *self._beyond_its_word(work)]
+        own = [*work.own, *self._by_word(work, read=read), *self._beyond_its_word(work), *self._after_sunset(work)]
         opened = {each for lock in work.locks for each in lock.open}
         if module.mode == "new":
             opened |= self._known_before(work)
         if self._purpose == "baseline":
             opened |= {each.change.id for each in own}
-        settled = settle(
-            module, [*work.verdicts, *self._unverified(work, read=read)], own, in_code=self._in_code(work),
-            opened=opened, decisions=self.declared.decisions, file=self.declared.file, today=self._today,
-        )  # fmt: skip
+        settled = self._settle(work, own, self._unverified(work, read=read), opened=opened)
         locks = self._locks(work, settled) if read else None
         if module.name in self._edited and not self._are_written(module.name, locks):
             because = "its locks are not those that `protocontract adapt` would write, and prove nothing"
@@ -402,6 +416,19 @@ class Company:
     def _elements(self, work: _Work) -> frozenset[str]:
         used = {owner_of(use.path, self.states.after.schema) for found in work.uses.values() for use in found}
         return frozenset(used | {lock.element for lock in work.locks} - {""})
+
+    def _settle(
+        self,
+        work: _Work,
+        own: Sequence[Finding],
+        unverified: Sequence[ModuleVerdict] = (),
+        *,
+        opened: Collection[str],
+    ) -> Settled:
+        return settle(
+            work.module, [*work.verdicts, *unverified], own, in_code=self._in_code(work), opened=opened,
+            decisions=self.declared.decisions, file=self.declared.file, today=self._today,
+        )  # fmt: skip
 
     def _unverified(self, work: _Work, *, read: bool) -> list[ModuleVerdict]:
         module = work.module

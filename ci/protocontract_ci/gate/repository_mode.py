@@ -133,7 +133,7 @@ def report_of(company: Company, judged: Sequence[Judged], outside: Sequence[User
         notes.append(f"not read again, for neither they nor what they use has changed: {plural(skipped, 'module')}")
     findings = [finding for verdict in verdicts for finding in verdict.findings]
     return Report(
-        _with_all(company.diff, [finding.change for finding in findings]), verdicts, declared=True, notes=notes,
+        with_all(company.diff, [finding.change for finding in findings]), verdicts, declared=True, notes=notes,
         tolerated=frozenset(tolerated), show_values=show_values,
     )  # fmt: skip
 
@@ -142,7 +142,7 @@ def _outside(user: User) -> str:
     return f"uses {', '.join(user.imports)} and belongs to no module of {MODULES_FILE}"
 
 
-def _with_all(diff: Diff, changes: Sequence[Change]) -> Diff:
+def with_all(diff: Diff, changes: Sequence[Change]) -> Diff:
     """The comparison with what findings are about besides: changes since an older lock, a module's own state."""
     known = {change.id for change in diff.changes}
     more: dict[str, Change] = {change.id: change for change in changes if change.id not in known}
