@@ -196,14 +196,18 @@ class Run:
 
     def _strike(self) -> None:
         self.wait(lambda: self.owners == set(GUARDS), "every guard has partitions")
-        portion = self.count * _IN_CHAOS / len(self._plan)
+        # One portion more than there are faults: the last one, too, strikes while records are coming.
+        portion = self.count * _IN_CHAOS / (len(self._plan) + 1)
         for number, act in enumerate(self._plan):
-            self.feeder.allow(int(min((number + 2) * portion, self.count * _IN_CHAOS)))
-            goal = int((number + act.share) * portion)
-            self.wait(
-                lambda goal=goal: self.history.resolved >= goal and self.owners == set(GUARDS),  # type: ignore[misc]
-                f"{goal:,} records are committed and every guard has partitions",
-            )
+            limit, goal = int((number + 2) * portion), int((number + act.share) * portion)
+            self.feeder.allow(limit)
+
+            def due(goal: int = goal, limit: int = limit) -> bool:
+                resolved = self.history.resolved
+                flows = resolved == limit or self.feeder.fed - resolved >= portion / 4
+                return resolved >= goal and flows and self.owners == set(GUARDS)
+
+            self.wait(due, f"{goal:,} records are committed and every guard has partitions")
             self._one(act.fault, act.guard, lambda act=act: faults.FAULTS[act.fault](self, act.guard))  # type: ignore[misc]
 
     def _one(self, what: str, guard: str, strike: Callable[[], None]) -> None:
