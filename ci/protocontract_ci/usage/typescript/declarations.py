@@ -20,7 +20,7 @@ from protocontract_compiler import ir
 
 #: The file of all declarations.
 TYPES: Final = "types"
-#: What the module of an import of ``shop/v1/order_pb.js`` is called for: everything but these.
+#: Files that are imported from @bufbuild/protobuf/wkt, or hold options alone.
 _NOT_OURS: Final = ("google/protobuf/", "buf/validate/", "protocontract/v1/")
 
 Kind: TypeAlias = Literal[

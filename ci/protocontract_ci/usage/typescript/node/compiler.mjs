@@ -147,7 +147,6 @@ export class Compiler {
     const at = `${key}\0${name}`;
     if (!this.sources.has(at)) {
       const text = this.text(name);
-      // A module may be written with carriage returns: positions are of the text as it is.
       this.sources.set(at, text === undefined ? undefined : this.ts.createSourceFile(name, text, options, true));
     }
     return this.sources.get(at);

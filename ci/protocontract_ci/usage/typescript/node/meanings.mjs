@@ -213,10 +213,10 @@ export class Meanings {
 
   // The messages of a schema given as an argument.
   schema(node) {
-    return this.at(ts_name(this.ts, node)).filter((entry) => entry.kind === "message").map((entry) => entry.path);
+    return this.at(nameOf(this.ts, node)).filter((entry) => entry.kind === "message").map((entry) => entry.path);
   }
 }
 
-function ts_name(ts, node) {
+function nameOf(ts, node) {
   return ts.isPropertyAccessExpression(node) ? node.name : node;
 }
