@@ -59,3 +59,9 @@ def test_nothing_is_run_where_that_is_forbidden(capsys: pytest.CaptureFixture[st
     # What writes the field cannot be shown to keep the rule: closed, and said.
     assert verdicts["modern.py"] == ("not_adapted", "unresolved")
     assert verdicts["pick.py"][0] == "unaffected"
+
+
+def test_roles_are_told(capsys: pytest.CaptureFixture[str]) -> None:
+    _, answer = gate(CASES / "24-default-removed", capsys, "--no-exec")
+    roles = {module["module"]: module["role"] for module in answer["modules"] if module["findings"]}
+    assert roles["loop.py"] == "reader"

@@ -185,7 +185,8 @@ class Judge:
 def role_of(uses: Iterable[Use], change: Change) -> Role:
     """What a file does with the message of a change."""
     element = change.element
-    scopes = {name for name in (element.message, element.new_message, element.name, element.new_name) if name}
+    names = (element.name, element.new_name) if element.kind in ("message", "enum", "service") else ()
+    scopes = {name for name in (element.message, element.new_message, *names) if name}
     touching = [use for use in uses if use.path in scopes or use.path.rpartition(".")[0] in scopes]
     writes = any(use.how in _WRITES for use in touching)
     reads = any(use.how in _READS and use.path not in scopes for use in touching)
