@@ -62,12 +62,16 @@ class Item:
         return self.lines[0] if self.lines else 0
 
     @property
+    def facts(self) -> tuple[str, ...]:
+        """A line each: the reason, the change, why it matters, the witness."""
+        more = self.lines[1:]
+        others = f" (also line{'s' if len(more) > 1 else ''} {', '.join(map(str, more))})" if more else ""
+        return tuple(part for part in (self.because + others, self.what, self.why, self.witness) if part)
+
+    @property
     def text(self) -> str:
-        """Everything that fits anywhere, in lines: the reason, the change, why it matters, what to do, the witness."""
-        others = f" (also lines {', '.join(map(str, self.lines[1:]))})" if len(self.lines) > 1 else ""
-        return "\n".join(
-            part for part in (self.because + others, self.what, self.why, self.witness, self.remedy) if part
-        )
+        """Everything that fits anywhere, in lines: the facts, and what to do."""
+        return "\n".join((*self.facts, self.remedy) if self.remedy else self.facts)
 
 
 def items(report: Report) -> list[Item]:

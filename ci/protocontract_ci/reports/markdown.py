@@ -61,8 +61,8 @@ def _render(report: Report, limit: int, marker: str) -> str:
         page.add(f"{'Too slow' if each.too_slow else 'Cost'}: {escaped(each.text)}", "")
     notes = [item for item in found if item.level == "note" and item.rule != IMPACT]
     page.table("### Notices", _COLUMNS, notes, _row, lambda _: "notice")
-    told = [verdict for verdict in report.ordered() if verdict.verdict != "unaffected"]
-    page.table("### Modules", ("module", "owner", "verdict", "because"), told, _module_row, lambda _: "module")
+    told = [verdict for verdict in report.ordered() if verdict.verdict == "adapted"]
+    page.table("### Adapted", ("module", "owner", "because"), told, _module_row, lambda _: "module")
     quiet = report.counts()["unaffected"]
     if quiet:
         page.add(f"{plural(quiet, 'module')} {'is' if quiet == 1 else 'are'} not affected.", "")
@@ -77,13 +77,16 @@ def _change_row(change: Change) -> tuple[str, ...]:
 
 def _row(item: Item) -> tuple[str, ...]:
     place = f"{item.file}:{item.line}" if item.line else item.file
-    what = "<br>".join(escaped(line) for line in item.text.split("\n"))
+    lines = [escaped(line) for fact in item.facts for line in fact.split("\n")]
+    if item.remedy:
+        words, colon, pasted = item.remedy.partition(": ")
+        lines.append(f"{escaped(words)}{colon}{code(pasted)}")
+    what = "<br>".join(lines)
     return escaped(item.module) or "the contract", code(item.owner), code(place), what
 
 
 def _module_row(verdict: ModuleVerdict) -> tuple[str, ...]:
-    word = verdict.verdict.replace("_", " ")
-    return escaped(verdict.module), code(verdict.owner), word, escaped(verdict.because)
+    return escaped(verdict.module), code(verdict.owner), escaped(verdict.because)
 
 
 def _impact(page: _Page, impact: Impact) -> None:
