@@ -63,7 +63,8 @@ def table(stats: dict[str, list[Any]]) -> list[str]:
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
     for outcome in ("passed", "failed", "error", "skipped"):
         for report in stats.get(outcome, ()):
-            for name, value in report.user_properties:
+            # A file that could not be collected has none.
+            for name, value in getattr(report, "user_properties", ()):
                 if name == _PROPERTY:
                     scenario, place = value
                     found[scenario][place].add(outcome)
