@@ -27,6 +27,7 @@ ONLY_IN = {
     "justhtml": ["normalize"],
     "unicodedata2": ["normalize", "wire_json.py"],
     "protovalidate": ["_delegate.py", "_violation_proto.py", "explain.py"],
+    "hypothesis": ["testing"],
     "numpy": ["relations"],
     "opentelemetry": ["kafka/tracing.py"],
     "prometheus_client": ["metrics.py"],

@@ -1,14 +1,16 @@
 """Which functions of a file may be run, and with what.
 
 A function is run without being named only where nothing in its file can reach outside: its imports are on a list, it
-names nothing that opens or executes, and every parameter says what it takes.
+names nothing that opens or executes, and every parameter says what it takes. Named are functions that carry a mark of
+``protocontract.testing`` (it is read in the source, nothing is imported for it) and those that modules.toml lists.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Any, Final
 
@@ -29,6 +31,10 @@ _PURE: Final = frozenset(
 _FORBIDDEN: Final = frozenset(
     ("open", "exec", "eval", "compile", "__import__", "input", "breakpoint", "globals", "exit", "quit", "vars")
 )
+#: The marks, by the names under which they can be imported: the role.
+_MARKS: Final = {
+    f"protocontract.testing{module}.{role}": role for module in ("", ".marks") for role in ("reader", "writer")
+}
 #: Most calls of one function.
 _MOST_CALLS: Final = 72
 
@@ -43,16 +49,17 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A function that may be run. ``lines`` are its first and last."""
+    """A function that may be run. ``lines`` are its first and last; ``named``: somebody said that it may be."""
 
     name: str
     parameters: tuple[Parameter, ...]
     lines: tuple[int, int]
     returns: str = ""
+    named: bool = False
 
     def holds(self, line: int) -> bool:
-        """Whether a line is the function's."""
-        return self.lines[0] <= line <= self.lines[1]
+        """Whether a line is the function's; a named one stands for its file, whose other functions it may call."""
+        return self.named or self.lines[0] <= line <= self.lines[1]
 
     @property
     def takes(self) -> tuple[str, ...]:
@@ -60,32 +67,102 @@ class Entry:
         return tuple(each.message for each in self.parameters if each.message)
 
 
-def find_entries(tree: ast.Module, names: Names) -> list[Entry]:
-    """The functions of a file that may be run."""
-    if not _is_pure(tree, names):
-        return []
-    return [
-        entry for node in tree.body if isinstance(node, ast.FunctionDef) and (entry := _entry(node, names)) is not None
-    ]
+def find_entries(tree: ast.Module, names: Names, named: Collection[str] = ()) -> list[Entry]:
+    """The functions of a file that may be run. ``named``: those that modules.toml names as entry points of the file."""
+    pure = _is_pure(tree, names)
+    imported = _imported(tree)
+    found = []
+    for node in tree.body:
+        if not isinstance(node, ast.FunctionDef):
+            continue
+        mark = next((each for each in map(partial(_mark, imported=imported), node.decorator_list) if each), None)
+        if mark is not None:
+            entry = _marked(node, names, mark)
+        elif node.name in named:
+            entry = _entry(node, names, named=True)
+        else:
+            entry = _entry(node, names) if pure else None
+        if entry is not None:
+            found.append(entry)
+    return found
+
+
+def entry_points_of(entry_points: Iterable[str], file: str) -> frozenset[str]:
+    """The functions that entry points (``package.module:function``) name in a file, given by its path.
+
+    The module may be written from any folder above the file: ``app.ledger:book`` names book in ``src/app/ledger.py``.
+    """
+    dotted = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    pairs = (each.partition(":") for each in entry_points)
+    return frozenset(name for module, _, name in pairs if dotted == module or dotted.endswith(f".{module}"))
+
+
+@dataclass(frozen=True, slots=True)
+class _Mark:
+    role: str
+    message: str
+    arguments: bool
+
+
+def _imported(tree: ast.Module) -> dict[str, str]:
+    """What the names of imports at the top of a file stand for, dotted."""
+    found: dict[str, str] = {}
+    for node in tree.body:
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                first = alias.name.partition(".")[0]
+                found[alias.asname or first] = alias.name if alias.asname else first
+        elif isinstance(node, ast.ImportFrom) and not node.level:
+            found.update({each.asname or each.name: f"{node.module}.{each.name}" for each in node.names})
+    return found
+
+
+def _mark(decorator: ast.expr, imported: Mapping[str, str]) -> _Mark | None:
+    if not isinstance(decorator, ast.Call) or not decorator.args:
+        return None
+    first, _, rest = ast.unparse(decorator.func).partition(".")
+    role = _MARKS.get(".".join(each for each in (imported.get(first, first), rest) if each))
+    message = decorator.args[0]
+    if role is None or not isinstance(message, ast.Constant) or not isinstance(message.value, str):
+        return None
+    return _Mark(role, message.value, any(each.arg == "arguments" for each in decorator.keywords))
+
+
+def _marked(node: ast.FunctionDef, names: Names, mark: _Mark) -> Entry | None:
+    lines = (node.lineno, node.end_lineno or node.lineno)
+    if mark.role == "writer":
+        if mark.arguments:
+            return Entry(node.name, (), lines, mark.message, named=True)
+        entry = _entry(node, names, named=True)
+        return None if entry is None else replace(entry, returns=mark.message)
+    first = next(iter((*node.args.posonlyargs, *node.args.args)), None)
+    raw = first is not None and isinstance(first.annotation, ast.Name) and first.annotation.id == "bytes"
+    kind = "raw" if raw and not mark.arguments else "message"
+    return Entry(node.name, (Parameter(kind, mark.message),), lines, named=True)
 
 
 def _is_pure(tree: ast.Module, names: Names) -> bool:
     contracts = {imported.node for imported in names.imports}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import) and node not in contracts:
-            if any(alias.name.split(".")[0] not in _PURE for alias in node.names):
+            if any(not _computes(alias.name) for alias in node.names):
                 return False
         elif isinstance(node, ast.ImportFrom) and node not in contracts:
-            if node.level or (node.module or "").split(".")[0] not in _PURE:
+            if node.level or not _computes(node.module or ""):
                 return False
         elif isinstance(node, ast.Name) and node.id in _FORBIDDEN:
             return False
     return True
 
 
-def _entry(node: ast.FunctionDef, names: Names) -> Entry | None:
+def _computes(module: str) -> bool:
+    """Whether a module does nothing but compute; a file with marks is otherwise judged like any."""
+    return module.split(".")[0] in _PURE or module in ("protocontract.testing", "protocontract.testing.marks")
+
+
+def _entry(node: ast.FunctionDef, names: Names, *, named: bool = False) -> Entry | None:
     arguments = node.args
-    if arguments.vararg or arguments.kwarg or node.decorator_list:
+    if arguments.vararg or arguments.kwarg or (node.decorator_list and not named):
         return None
     defaults = len(arguments.defaults)
     positional = [*arguments.posonlyargs, *arguments.args]
@@ -100,7 +177,7 @@ def _entry(node: ast.FunctionDef, names: Names) -> Entry | None:
         parameters.append(parameter)
     returned = names.resolve(node.returns) if node.returns is not None else None
     returns = returned.name if returned is not None and returned.kind == "message" else ""
-    return Entry(node.name, tuple(parameters), (node.lineno, node.end_lineno or node.lineno), returns)
+    return Entry(node.name, tuple(parameters), (node.lineno, node.end_lineno or node.lineno), returns, named)
 
 
 def _parameter(parameter: ast.arg, function: ast.FunctionDef, names: Names) -> Parameter | None:

@@ -99,13 +99,15 @@ class PythonExperiments:
     tree: ast.Module
     names: Names
     language: Language = "python"
+    #: Functions of the file that modules.toml names as entry points.
+    named: frozenset[str] = frozenset()
     _entries: list[Entry] | None = None
 
     @property
     def entries(self) -> list[Entry]:
         """The functions that may be run; none where running is switched off."""
         if self._entries is None:
-            self._entries = find_entries(self.tree, self.names) if self.laboratory.execute else []
+            self._entries = find_entries(self.tree, self.names, self.named) if self.laboratory.execute else []
         return self._entries
 
     def _using(self, uses: Sequence[Use]) -> list[Entry]:
