@@ -42,7 +42,7 @@ _GATE_KEYS: Final = frozenset({"contracts", "proto_path", "against", "mode"})
 _MODULE_KEYS: Final = frozenset(
     {
         "name", "owner", "paths", "role", "languages", "contracts", "environment", "generator", "stored_data", "mode",
-        "required", "uses", "acknowledge",
+        "required", "uses", "entry_points", "acknowledge",
     }
 )  # fmt: skip
 _ACK_KEYS: Final = ("path", "change", "reason", "until")
@@ -70,7 +70,8 @@ class Module:
 
     ``paths`` are globs below the repository (``**`` crosses folders; a folder stands for all that is in it). ``role``
     is "unknown" where the module leaves it to its code. ``contracts`` are the packages, messages or files that it may
-    use; empty for any. ``uses`` are paths of elements that it uses in ways that the gate cannot read. ``required``:
+    use; empty for any. ``uses`` are paths of elements that it uses in ways that the gate cannot read. ``entry_points``
+    (``package.module:function``) are functions that the gate may run, whatever their file imports. ``required``:
     whether a module that cannot be judged makes the gate fail (exit code 2).
     """
 
@@ -87,6 +88,7 @@ class Module:
     mode: Mode = "new"
     required: bool = True
     uses: tuple[str, ...] = ()
+    entry_points: tuple[str, ...] = ()
     acknowledged: tuple[Acknowledged, ...] = ()
 
     @property
@@ -258,6 +260,7 @@ class _Reader:
             cast(Mode, self._choice(where, table, "mode", get_args(Mode), mode)),
             self._flag(where, table, "required", default=True),
             self._texts(where, table, "uses"),
+            self._texts(where, table, "entry_points"),
             tuple(self._acknowledged(where, table)),
         )
         for path in module.paths:
@@ -266,6 +269,9 @@ class _Reader:
         for use in module.uses:
             if not re.fullmatch(r"[\w.]+(?:/[\w.-]+)*", use):
                 self._wrong((*where, "uses"), f"`{use}` is no path of an element; expected one as shop.v1.Order.total")
+        for point in module.entry_points:
+            if not re.fullmatch(r"\w+(?:\.\w+)*:\w+", point):
+                self._wrong((*where, "entry_points"), f"`{point}` is no function; expected one as shop.ledger:book")
         return module
 
     def _acknowledged(self, where: tuple[object, ...], table: Mapping[str, Any]) -> Iterator[Acknowledged]:

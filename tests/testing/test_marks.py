@@ -12,6 +12,8 @@ import pytest
 from protocontract.testing import reader, writer
 from protocontract.testing.marks import Mark, mark_of
 from protocontract_ci.execution.entries import entry_points_of
+from tests.gate.company import MISC, Company, company
+from tests.gate.company import READER as COMPANY_READER
 
 PROTO = """
 syntax = "proto3";
@@ -107,3 +109,24 @@ def test_marks_need_no_hypothesis() -> None:
         [sys.executable, "-c", f"{script}valid(TEXT_SAMPLE)"], capture_output=True, text=True, check=False
     )
     assert 'pip install "protocontract[testing]"' in refused.stderr
+
+
+def test_entry_points_of_a_module_are_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    acme = company(
+        tmp_path, capsys, {"training/labels.py": f"import socket\n{COMPANY_READER}\nSERVER = socket.socket\n"}
+    )
+    acme.contract(MISC)
+    assert proof_of(acme) != "witness"
+    modules = acme.root / "contracts/modules.toml"
+    before, name, after = modules.read_text().partition('name = "training"\n')
+    modules.write_text(f'{before}{name}entry_points = ["training.labels:label_id"]\n{after}')
+    assert proof_of(acme) == "witness"
+    modules.write_text(f'{before}{name}entry_points = ["training.labels"]\n{after}')
+    code, _, err = acme.run("gate")
+    assert code == 2
+    assert "`training.labels` is no function; expected one as shop.ledger:book" in err
+
+
+def proof_of(acme: Company) -> str:
+    (finding,) = acme.gate()[1]["modules"]["training"]["findings"]
+    return str(finding["proof"])

@@ -23,6 +23,7 @@ from protocontract_ci import locks as lock_files
 from protocontract_ci.diff.compare import Diff, compare
 from protocontract_ci.diff.oracle import installed_oracle
 from protocontract_ci.discovery import is_source, mentions
+from protocontract_ci.execution.entries import entry_points_of
 from protocontract_ci.gate.parts import Part, parts
 from protocontract_ci.gate.settle import Settled, settle
 from protocontract_ci.locks import LOCKS, Lock, make_locks, module_of_lock, owner_of, read_lock, slice_digest
@@ -289,6 +290,11 @@ class Company:
                 self.repository.root, part.files, before, self.states.after, self._execute, compared=self._diff(before),
                 wanted=frozenset(file for file, name in owners.items() if name in works),
                 shared=self._of_states(before, self.states.after),
+                entry_points={
+                    file: entry_points_of(works[name].module.entry_points, file)
+                    for file, name in owners.items()
+                    if name in works
+                },
             )  # fmt: skip
             for verdict in folder.verdicts():
                 work = works.get(owners[verdict.file])

@@ -49,6 +49,8 @@ class Folder:
     wanted: frozenset[str] | None = None
     #: What readings against the same states share.
     shared: Shared | None = None
+    #: Functions that may be run because modules.toml names them, by file.
+    entry_points: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @cached_property
     def diff(self) -> Diff:
@@ -122,7 +124,10 @@ class Folder:
     def _judged(self, judge: Judge, name: str) -> ModuleVerdict:
         source = self.python.sources[name]
         acknowledged = acknowledgements.in_python(source.text)
-        experiments = PythonExperiments(self._laboratory, self.root / name, name, source.tree, self.python.names[name])
+        experiments = PythonExperiments(
+            self._laboratory, self.root / name, name, source.tree, self.python.names[name],
+            named=self.entry_points.get(name, frozenset()),
+        )  # fmt: skip
         file = FileOfModule(
             name,
             name,
