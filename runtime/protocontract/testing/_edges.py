@@ -152,6 +152,8 @@ def _scalar(maker: Maker, field: Any, rules: Any, words: Any) -> Iterator[Any]:
     match field.type:
         case F.TYPE_STRING:
             yield from _of_texts(own, [each for each in named if isinstance(each, str)])
+            if words is not None and words.HasField("instant") and words.instant.zone:
+                yield from _texts.clock_changes(words.instant.zone)
         case F.TYPE_BYTES:
             yield from _of_bytes(own, words)
         case F.TYPE_BOOL:

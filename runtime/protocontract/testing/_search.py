@@ -20,7 +20,7 @@ _ROUNDS: Final = 8
 #: After so many messages without one that is valid, it is an error and no bad luck.
 _MOST: Final = 30
 #: After so many valid messages without one that could be broken, it is an error, too.
-_MOST_UNBROKEN: Final = 3
+_MOST_UNBROKEN: Final = 6
 #: Rules about what is around a message, its key and its bytes.
 _OUTSIDE: Final = ("key.", "wire.", "rule.")
 #: How many edges are tried with how many others for a rule that no single one breaks.
@@ -36,6 +36,8 @@ class Search:
         self.contract = contract
         self.maker = Maker(descriptor.file.pool)
         self._found = False
+        # An example that failed so fails so again, whatever was found in between.
+        self._gave_up = False
         self._failures = 0
         self._broken: set[str] = set()
 
@@ -55,7 +57,8 @@ class Search:
                 self._redraw(draw, message, violation)
             self._broken.update(violation.rule_id for violation in broken)
         self._failures += 1
-        if not self._found and self._failures >= _MOST:
+        if self._gave_up or (not self._found and self._failures >= _MOST):
+            self._gave_up = True
             rules = ", ".join(sorted(self._broken))
             raise ContractError(
                 f"no valid message of {self.contract.full_name} was found in {_MOST * _ROUNDS} tries; "
@@ -165,6 +168,8 @@ class _Breaker:
         near = {id(each) for each in self._near}
         self._others = [each for each in found if id(each) not in near]
         self._found = False
+        # An example that failed so fails so again, whatever was found in between.
+        self._gave_up = False
         self._failures = 0
 
     def strategy(self) -> st.SearchStrategy[Any]:
@@ -193,7 +198,8 @@ class _Breaker:
             self._found = True
             return second
         self._failures += 1
-        if not self._found and self._failures >= _MOST_UNBROKEN:
+        if self._gave_up or (not self._found and self._failures >= _MOST_UNBROKEN):
+            self._gave_up = True
             what = f"breaks {self._rule}" if self._rule else "is invalid"
             raise ContractError(f"no message of {self._contract.full_name} was found that {what}")
         return reject()

@@ -5,8 +5,10 @@ from __future__ import annotations
 import base64
 import ipaddress
 import uuid
+import zoneinfo
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, Final
 
 from hypothesis import strategies as st
@@ -204,6 +206,27 @@ def _scalar(options: Any) -> st.SearchStrategy[str]:
     if name in ("FLOAT", "DOUBLE"):
         return st.integers(-4000, 4000).map(lambda each: format(each / 4, "g"))
     return st.integers(0 if name.startswith("U") else -(2**31), 2**31 - 1).map(str)
+
+
+@lru_cache(maxsize=64)
+def clock_changes(zone: str) -> tuple[str, ...]:
+    """Local times that a clock change of a zone doubled, and skipped; the latest ones since 1970."""
+    place = zoneinfo.ZoneInfo(zone)
+    found: dict[bool, str] = {}
+    for day in range(24_800, 0, -1):
+        before, after = (datetime.fromtimestamp((day + each) * 86_400, place) for each in (0, 1))
+        moved = (after.utcoffset() or timedelta()) - (before.utcoffset() or timedelta())
+        if not moved or (moved > timedelta()) in found:
+            continue
+        offset = before.utcoffset()
+        hours = (datetime.fromtimestamp(day * 86_400 + 1800 * each, place) for each in range(1, 49))
+        change = next(each for each in hours if each.utcoffset() != offset)
+        # Just behind the change: what the clock shows was skipped (forwards), or comes a second time (backwards).
+        local = change.replace(tzinfo=None) - (abs(moved) / 2 if moved > timedelta() else -abs(moved) / 4)
+        found[moved > timedelta()] = local.strftime("%Y-%m-%dT%H:%M:%S")
+        if len(found) == 2:
+            break
+    return tuple(found.values())
 
 
 # ----------------------------------------------------------------------------------------------------------------------
