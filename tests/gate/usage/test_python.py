@@ -43,6 +43,14 @@ ROWS = {
         """,
         {"6:coupon:read"},
     ),
+    "a message inside a message, by a name that is computed": (
+        """
+        from order_pb2 import Order
+        def shown(item: Order.Item) -> str:
+            return item.sku + str(getattr(item, input()))
+        """,
+        {"4:sku:read", "4:qty:reflection?"},
+    ),
     "attributes of objects and comprehensions": (
         """
         from order_pb2 import Order

@@ -163,7 +163,8 @@ def write_stubs(elements: Elements, copies: Mapping[str, Iterable[str]] | None =
     stubs.files[f"{TYPES}.pyi"] = _PRELUDE + "".join(
         [
             *(_enum(stubs, elements, name) for name in elements.enums),
-            *(_message(stubs, elements, name) for name in elements.messages),
+            # What is declared inside comes first: a class is no alias of one that follows, even in a stub.
+            *(_message(stubs, elements, name) for name in sorted(elements.messages, key=lambda name: -name.count("."))),
             *(_service(stubs, elements, name) for name in elements.services),
         ]
     )
