@@ -25,7 +25,8 @@ _SIZES: Final = ("len", "min_len", "max_len", "len_bytes", "min_bytes", "max_byt
 _BOUNDS: Final = ("const", "lt", "lte", "gt", "gte")
 #: Texts and lists are not made larger than this, whatever bound there is.
 _LARGEST: Final = 70_000
-_UNTRIED: Final = 4
+#: So many elements are drawn for a list; where it is to be longer, they come again.
+_FRESH: Final = 4
 
 
 class _Unset:
@@ -92,7 +93,7 @@ def _walk(maker: Maker, descriptor: Any, path: tuple[Any, ...], depth: int) -> I
         elif is_repeated(field):
             own = set_in(rules, "repeated")
             yield from (Edge(here, Size(each)) for each in _sizes(bounds_of_size(rules, "items")))
-            yield from (Edge(here, Changed(each)) for each in _of_lists(maker, field))
+            yield from (Edge(here, Changed(each)) for each in _of_lists(field))
             words = maker.options.words(field)
             yield from (Edge(here, each, "item") for each in _values(maker, field, set_in(own, "items"), words))
         else:
@@ -309,7 +310,7 @@ def _sibling(name: str, _: Any, holder: Any) -> Any:
     return getattr(holder, name)
 
 
-def _of_lists(maker: Maker, field: Any) -> Iterator[Callable[[Any, Any], Any]]:
+def _of_lists(field: Any) -> Iterator[Callable[[Any, Any], Any]]:
     """What is done to the elements of a list as a whole."""
     yield lambda items, _: [*items, *items[:1]]
     yield lambda items, _: items[1:]
@@ -407,8 +408,7 @@ def _resize(maker: Maker, draw: Any, holder: Any, field: Any, size: int) -> None
         holder.ClearField(field.name)
         getattr(holder, field.name).extend(kept)
         return
-    # A few are drawn; with many more wanted, these come again.
-    fresh = maker.items(draw, field, rules, min(size - len(items), _UNTRIED), DEPTH)
+    fresh = maker.items(draw, field, rules, min(size - len(items), _FRESH), DEPTH)
     while fresh and len(items) < size:
         items.extend(fresh[: size - len(items)])
 

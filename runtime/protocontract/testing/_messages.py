@@ -69,7 +69,7 @@ class Maker:
             elif valid:
                 if field.name not in driven(self.options, descriptor):
                     self.put(draw, message, field, depth)
-            elif draw(st.booleans()):
+            elif is_required(field) or draw(st.booleans()):
                 self._put_any(draw, message, field, depth)
         if valid:
             relate(self, draw, message, depth)

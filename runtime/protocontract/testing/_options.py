@@ -39,15 +39,10 @@ class Options:
         """``(protocontract.v1.field)``."""
         return self._read(field, "protocontract.v1.field")
 
-    def code(self, value: Any) -> str:
-        """The code of an enum value outside of protobuf, or its name."""
-        found = self._read(value, "protocontract.v1.value")
-        return str(found.code) if found is not None and found.code else str(value.name)
-
     def _read(self, descriptor: Any, name: str) -> Any:
         if not descriptor.has_options:
             return None
-        key = (descriptor.full_name if hasattr(descriptor, "full_name") else _enum_value_name(descriptor), name)
+        key = (descriptor.full_name, name)
         if key not in self._found:
             self._found[key] = self._parse(descriptor, name)
         return self._found[key]
@@ -60,10 +55,6 @@ class Options:
         kind: Any = message_factory.GetMessageClass(extension.containing_type)
         options = kind.FromString(descriptor.GetOptions().SerializeToString())
         return options.Extensions[extension] if options.HasExtension(extension) else None
-
-
-def _enum_value_name(value: Any) -> str:
-    return f"{value.type.full_name}.{value.name}"
 
 
 def constants(rules: Any) -> list[Any]:

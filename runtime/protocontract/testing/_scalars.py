@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, Final
 
 from google.protobuf.descriptor import FieldDescriptor as F
@@ -128,13 +129,13 @@ def enums(field: Any, rules: Any) -> st.SearchStrategy[int]:
     return _sampled(list(dict.fromkeys(numbers)))
 
 
-def moments(rules: Any, now: Any, *, ordinary: bool = True) -> st.SearchStrategy[int]:
+def moments(rules: Any, now: Callable[[], int]) -> st.SearchStrategy[int]:
     """Nanoseconds since the epoch of a Timestamp field. ``now`` is asked when a value is drawn."""
     fixed = set_in(rules, "const")
     if fixed is not None:
         return st.just(nanos(fixed))
     within, past, future = set_in(rules, "within"), set_in(rules, "lt_now"), set_in(rules, "gt_now")
-    absolute = _absolute(rules, TIMESTAMPS, _ORDINARY if ordinary else TIMESTAMPS)
+    absolute = _absolute(rules, TIMESTAMPS, _ORDINARY)
     if within is None and not past and not future:
         return absolute
     # The distance from the present is what is drawn: its bounds must not change from one run to the next.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import ipaddress
 import uuid
 import zoneinfo
@@ -304,5 +303,5 @@ def nasty() -> list[str]:
         "2024-13-01",
         "2024-01-31", "2024-02-30T00:00:00Z", "9999-12-31T23:59:60Z", "5 parsec", "5 m", "yes",
         "NaN", "1e400",
-        "no such label", base64.b64encode(b"\xff" * 6).decode(), "x" * 300,
+        "no such label", "////", "x" * 300,
     ]  # fmt: skip
