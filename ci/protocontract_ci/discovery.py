@@ -258,7 +258,7 @@ def modules_text(contracts: str, modules: Iterable[Module], roles: Mapping[str, 
     """modules.toml for these modules."""
     lines = [
         "# The modules that use the contracts: `protocontract gate` judges each of them.",
-        "# docs/gate.md of protocontract lists all keys.",
+        "# docs/gate-modules.md of protocontract lists all keys.",
         "",
         "[gate]",
         f"contracts = {json.dumps(contracts)}",

@@ -177,6 +177,11 @@ def load(data: bytes) -> str:
     acme.edit("contracts/modules.toml", ('paths = ["archive/**"]', 'paths = ["archive/**"]\nstored_data = true'))
     code, answer = acme.gate()
     assert (code, answer["modules"]["archive"]["lines"]) == (1, [9])
+    # A sample of what is stored settles it, one way or the other.
+    acme.write({"stored.jsonl": '{"text": "short"}\n'})
+    assert acme.gate("--sample", "acme.text.v1.Note=stored.jsonl")[0] == 0
+    acme.write({"stored.jsonl": f'{{"text": "{"long" * 8}"}}\n'})
+    assert acme.gate("--sample", "acme.text.v1.Note=stored.jsonl")[0] == 1
 
 
 def test_an_acknowledgement_that_has_ended(acme: Company) -> None:

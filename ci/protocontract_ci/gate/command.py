@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import datetime
 from pathlib import Path
 from typing import Final
 
 from protocontract.cli import KEPT
 from protocontract.violations import ContractError
+from protocontract_ci.diff.compare import Diff
 from protocontract_ci.gate.deployed import judge_deployed
 from protocontract_ci.gate.init import initialise
 from protocontract_ci.gate.repository_mode import at_the_top, judge_repository, report_of, users_outside
@@ -16,12 +18,13 @@ from protocontract_ci.generated import check_generated
 from protocontract_ci.modules import MODULES_FILE, load_modules
 from protocontract_ci.reports import publish
 from protocontract_ci.reports.report import Report
+from protocontract_ci.sample import impacts_of
 from protocontract_ci.sources import read
 from protocontract_ci.usage.typescript.prepare import NotPreparedError, prepare
 from protocontract_ci.verdicts.folder import Folder
 
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv"})
-_SOURCES: Final = frozenset({".py", ".ts", ".tsx", ".mts"})
+_SOURCES: Final = frozenset({".py", ".ipynb", ".ts", ".tsx", ".mts"})
 _EPILOG: Final = """\
 In a git repository with contracts/modules.toml: the working tree against where it parted from REF (default
 origin/HEAD, origin/main). Without any configuration: --before, --after and --modules, where BEFORE and AFTER are
@@ -92,8 +95,18 @@ def gate_command(argv: list[str]) -> int:
         return check_generated(contracts, proto_path, options.check_generated, annotate=options.format == "github")
     if options.contracts or options.proto_path:
         parser.error(f"--contracts and -I stand in {MODULES_FILE}; expected them with --init or --before only")
+    started = Path.cwd()
+
+    def unhurt(diff: Diff) -> set[str]:
+        """The messages of whose sampled records none is newly rejected (D6). Samples are named from where one began."""
+        with contextlib.chdir(started):
+            impacts = impacts_of(options.sample, diff, show_values=False)
+        return {each.message for each in impacts if each.records and not dict(each.counts)["newly_rejected"]}
+
     with at_the_top() as repository:
-        company, judged = judge_repository(repository, options.against, options.names, execute=not options.no_exec)
+        company, judged = judge_repository(
+            repository, options.against, options.names, execute=not options.no_exec, samples=unhurt
+        )
         outside = [] if options.names else users_outside(company)
         report = report_of(company, judged, outside, show_values=options.show_values)
         if options.env:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -104,8 +104,10 @@ class Company:
         execute: bool = True,
         today: datetime.date | None = None,
         purpose: Purpose = "gate",
+        samples: Callable[[Diff], Collection[str]] | None = None,
     ) -> None:
-        """Reads nothing yet."""
+        """Reads nothing yet. ``samples`` tells the messages whose sampled records no new rule refuses."""
+        self._samples = samples
         self._purpose = purpose
         self.repository = repository
         self.declared = declared
@@ -309,8 +311,9 @@ class Company:
         kept = list(verdict.findings)
         if work.module.stored_data or folder.validates(file):
             kept += stored_findings(
-                work.module.name, file, uses, folder.changes, folder.validates(file), red=work.module.stored_data
-            )
+                work.module.name, file, uses, folder.changes, folder.validates(file), red=work.module.stored_data,
+                cleared=self._cleared if work.module.stored_data else (),
+            )  # fmt: skip
         if base:
             work.uses[file] = list(uses)
             kept = [each for each in kept if self._owner(each) not in work.behind]
@@ -324,6 +327,10 @@ class Company:
             kept = [each for each in kept if self._owner(each) in mine]
             if kept:
                 work.verdicts.append(replace(verdict, findings=tuple(kept)))
+
+    @cached_property
+    def _cleared(self) -> Collection[str]:
+        return self._samples(self.diff) if self._samples is not None else ()
 
     def _owner(self, each: Finding) -> str:
         return owner_of(each.change.path, self.states.after.schema)

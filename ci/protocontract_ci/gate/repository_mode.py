@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,7 +85,13 @@ def chosen(modules: Modules, names: Sequence[str]) -> list[Module]:
 
 
 def judge_repository(
-    repository: Repository, against: str, names: Sequence[str], *, execute: bool, purpose: Purpose = "gate"
+    repository: Repository,
+    against: str,
+    names: Sequence[str],
+    *,
+    execute: bool,
+    purpose: Purpose = "gate",
+    samples: Callable[[Diff], Collection[str]] | None = None,
 ) -> tuple[Company, list[Judged]]:
     """The verdicts on modules. The top of the repository has to be the working directory.
 
@@ -93,7 +99,9 @@ def judge_repository(
     """
     modules = declared_modules(repository)
     wanted = chosen(modules, names)
-    company = Company(repository, modules, states(repository, modules, against), execute=execute, purpose=purpose)
+    company = Company(
+        repository, modules, states(repository, modules, against), execute=execute, purpose=purpose, samples=samples
+    )
     return company, company.judge(wanted)
 
 

@@ -20,8 +20,8 @@ def stored_findings(
 ) -> list[Finding]:
     """Findings of tighter rules for a file that validates what it reads; notices where it declares no stored data.
 
-    ``red``: the module declares ``stored_data``. ``cleared`` are the ids of changes of which a sample of the stored
-    records shows that nothing is hit.
+    ``red``: the module declares ``stored_data``. ``cleared`` are messages of whose stored records a sample shows that
+    no rule hits them.
     """
     if not validates:
         return []
@@ -33,7 +33,7 @@ def stored_findings(
         messages = {element.message, element.new_message} - {""}
         messages |= {element.name, element.new_name} - {""} if element.kind == "message" else set()
         lines = sorted({use.line for use in uses if use.how in READS and use.path.rpartition(".")[0] in messages})
-        if not lines or change.id in cleared:
+        if not lines or messages.intersection(cleared):
             continue
         because = "validates stored records, which the tighter rule may refuse"
         if red:
