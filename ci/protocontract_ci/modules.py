@@ -25,7 +25,7 @@ MODULES_FILE: Final = "contracts/modules.toml"
 MOST_DAYS: Final = 180
 #: The languages that the gate reads by itself; of others a module declares its uses.
 READ_LANGUAGES: Final[Mapping[str, tuple[str, ...]]] = {
-    "python": (".py",),
+    "python": (".py", ".ipynb"),
     "typescript": (".ts", ".tsx", ".mts", ".cts"),
 }
 #: The generators whose style the readers know.

@@ -31,6 +31,7 @@ from protocontract_ci.model import Finding, ModuleVerdict, Role, Use
 from protocontract_ci.modules import READ_GENERATORS, Module, Modules
 from protocontract_ci.repository import Repository
 from protocontract_ci.sources import Contracts, read
+from protocontract_ci.usage import notebooks
 from protocontract_ci.usage.python.reader import import_roots
 from protocontract_ci.usage.python.shared import Shared
 from protocontract_ci.usage.vocabulary import Elements
@@ -160,13 +161,16 @@ class Company:
 
     @cached_property
     def _texts(self) -> dict[str, str]:
-        """The Python files of all modules; those that are no UTF-8 are left to the reader to name."""
+        """The Python of all modules; files that are no UTF-8, no notebook, are left to the reader to name."""
         root = self.repository.root
-        return {
+        found = {
             file: (root / file).read_text(encoding="utf-8", errors="replace")
             for held in self.files.values()
             for file in held
-            if file.endswith(".py")
+            if file.endswith((".py", notebooks.SUFFIX))
+        }
+        return {
+            file: notebooks.code_of(text) if file.endswith(notebooks.SUFFIX) else text for file, text in found.items()
         }
 
     @cached_property

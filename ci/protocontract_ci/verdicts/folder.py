@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
@@ -15,6 +15,7 @@ from protocontract_ci.execution.samples import SampleMaker
 from protocontract_ci.meaning.judges import Judges
 from protocontract_ci.model import Change, Finding, ModuleVerdict, Use, Verdict
 from protocontract_ci.sources import Contracts
+from protocontract_ci.usage.notebooks import Notebooks, python_name, read_notebooks
 from protocontract_ci.usage.python.copies import Copy
 from protocontract_ci.usage.python.reader import PythonUses, import_roots, read_python
 from protocontract_ci.usage.python.shared import Shared
@@ -67,7 +68,12 @@ class Folder:
         """What the Python files use. Raises CheckerError."""
         names = [name for name in self.files if name.endswith(".py")]
         shared = self.shared or Shared(Elements([self.before.schema, self.after.schema]))
-        return read_python(self.root, names, shared.elements, shared=shared)
+        return read_python(self.root, names, shared.elements, shared=shared, texts=self.notebooks.texts)
+
+    @cached_property
+    def notebooks(self) -> Notebooks:
+        """The notebooks, as Python sources."""
+        return read_notebooks(self.root, self.files)
 
     @cached_property
     def typescript(self) -> TypeScriptUses:
@@ -80,18 +86,19 @@ class Folder:
         judge = Judge(self.before, self.after, self.changes)
         copies = (*self.python.copies, *self.typescript.copies)
         stale = {copy.path: copy for copy in copies if self._is_stale(copy)}
-        unread = {each.file: each.reason for each in (*self.python.unread, *self.typescript.unread)}
+        readers = (self.python, self.typescript, self.notebooks)
+        unread = {each.file: each.reason for reader in readers for each in reader.unread}
         found = []
         for name in self.files:
             if self.wanted is not None and name not in self.wanted:
                 continue
             if name in unread:
-                found.append(
-                    ModuleVerdict(name, name, "unverified", f"cannot be read: {unread[name]}", proof="unresolved")
-                )
+                found.append(_unverified(name, unread[name]))
             elif name in stale:
                 because = "a checked-in copy of generated code that still describes the old contract"
                 found.append(ModuleVerdict(name, name, "not_adapted", because, (stale[name].line,)))
+            elif name in self.notebooks.read:
+                found.append(self._judged_notebook(judge, name, stale))
             elif (verdict := self._of_stale(name, stale)) is not None:
                 found.append(verdict)
             elif name in self.python.sources:
@@ -102,6 +109,8 @@ class Folder:
 
     def uses_of(self, name: str) -> Sequence[Use]:
         """What a file uses; nothing for one that cannot be read."""
+        if name in self.notebooks.read:
+            return self.notebooks.read[name].home(self.python.uses.get(python_name(name), []), name)
         read = self.typescript.files.get(name)
         return read.uses if read is not None else self.python.uses.get(name, [])
 
@@ -110,6 +119,7 @@ class Folder:
         read = self.typescript.files.get(name)
         if read is not None:
             return "@bufbuild/protovalidate" in read.text
+        name = python_name(name) if name in self.notebooks.read else name
         return name in self.python.names and self.python.names[name].validates
 
     def _judged_typescript(self, judge: Judge, name: str) -> ModuleVerdict:
@@ -121,17 +131,33 @@ class Folder:
         self.unused[name] = [each for each in acknowledged if each.key not in changes]
         return summary(name, name, findings(judge, self.changes, file, read))
 
-    def _judged(self, judge: Judge, name: str) -> ModuleVerdict:
-        source = self.python.sources[name]
+    def _judged_notebook(self, judge: Judge, name: str, stale: Iterable[str]) -> ModuleVerdict:
+        """As _judged, with the source that the notebook holds; its lines are those of the file in the end."""
+        notebook, code = self.notebooks.read[name], python_name(name)
+        if code not in self.python.sources:
+            return _unverified(name, "its cells make no Python source")
+        outdated = self._of_stale(code, stale)
+        if outdated is not None:
+            return notebook.placed(replace(outdated, module=name, file=name))
+        verdict = notebook.placed(self._judged(judge, code, called=name))
+        self.unused[name] = [replace(each, line=notebook.line(each.line)) for each in self.unused[name]]
+        return verdict
+
+    def _judged(self, judge: Judge, code: str, *, called: str = "") -> ModuleVerdict:
+        """``code`` is the name among Python files, ``called`` that of the file where it is another one."""
+        name = called or code
+        source = self.python.sources[code]
         acknowledged = acknowledgements.in_python(source.text)
+        # A notebook is not imported to be run: its cells do their work at once.
+        laboratory = replace(self._laboratory, execute=False) if called else self._laboratory
         experiments = PythonExperiments(
-            self._laboratory, self.root / name, name, source.tree, self.python.names[name],
+            laboratory, self.root / code, code, source.tree, self.python.names[code],
             named=self.entry_points.get(name, frozenset()),
         )  # fmt: skip
         file = FileOfModule(
             name,
             name,
-            self.python.uses.get(name, []),
+            self.python.uses.get(code, []),
             experiments,
             frozenset(each.key for each in acknowledged),
             list(thresholds(source.tree)),
@@ -190,6 +216,10 @@ class Folder:
             frozenset((line, rule) for file, line, rule in errors if file == name) for errors in self._type_errors
         )
         return old, new
+
+
+def _unverified(name: str, reason: str) -> ModuleVerdict:
+    return ModuleVerdict(name, name, "unverified", f"cannot be read: {reason}", proof="unresolved")
 
 
 def _shape(descriptor: object) -> bytes:

@@ -57,17 +57,20 @@ def read_python(
     elements: Elements,
     checker: Checker | None = None,
     shared: Shared | None = None,
+    texts: Mapping[str, str] | None = None,
 ) -> PythonUses:
     """All uses in ``files``, which are paths below ``folder`` with slashes.
 
-    ``shared`` is what other readings of the same elements have made already. Raises CheckerError where the type checker
-    is missing or fails.
+    ``texts`` are further sources by path that no file holds as they are (of notebooks). ``shared`` is what other
+    readings of the same elements have made already. Raises CheckerError where the type checker is missing or fails.
     """
     found = PythonUses()
     sources: dict[str, Source] = {}
-    for path in sorted(files):
+    texts = texts or {}
+    for path in sorted({*files, *texts}):
         try:
-            source = Source.parse(path, (folder / path).read_text(encoding="utf-8"))
+            text = texts[path] if path in texts else (folder / path).read_text(encoding="utf-8")
+            source = Source.parse(path, text)
         except (SyntaxError, ValueError, RecursionError) as error:
             found.unread.append(Unread(path, _reason(error)))
             continue
