@@ -151,7 +151,14 @@ class Maker:
         of_map = set_in(rules, "map")
         least, most = bounds_of_size(rules, "pairs")
         size = self._size(draw, max(least, int(demanded)), most, value, depth, empty=self._may_be_zero(rules, demanded))
-        keys = draw(st.lists(self.value(key, set_in(of_map, "keys"), depth), min_size=size, max_size=size, unique=True))
+        keys = draw(
+            st.lists(
+                self.value(key, set_in(of_map, "keys"), depth),
+                min_size=min(max(least, int(demanded)), size),
+                max_size=size,
+                unique=True,
+            )
+        )
         entries = getattr(message, field.name)
         for each in keys:
             drawn = self.drawn(draw, value, set_in(of_map, "values"), depth, words_of=field)

@@ -9,6 +9,7 @@ from typing import Any, Final
 from google.protobuf.message import EncodeError
 from hypothesis import reject
 from hypothesis import strategies as st
+from hypothesis.errors import InvalidArgument
 
 from protocontract.contract import Contract
 from protocontract.testing._edges import Edge, edges, put_edge
@@ -46,23 +47,22 @@ class Search:
         message = self.contract.message_type()
         try:
             self.maker.fill(draw, message, None)
-        except ValueError as error:
+        except (ValueError, InvalidArgument) as error:
             raise ContractError(f"no values of {self.contract.full_name} can be drawn: {error}") from None
         for _ in range(_ROUNDS):
             settled, broken = self.settled(message)
             if settled is not None:
                 self._found = True
                 return settled
+            self._broken.update(violation.rule_id for violation in broken)
             for violation in broken:
                 self._redraw(draw, message, violation)
-            self._broken.update(violation.rule_id for violation in broken)
         self._failures += 1
         if self._gave_up or (not self._found and self._failures >= _MOST):
             self._gave_up = True
-            rules = ", ".join(sorted(self._broken))
             raise ContractError(
                 f"no valid message of {self.contract.full_name} was found in {_MOST * _ROUNDS} tries; "
-                f"the rules that stayed broken: {rules}"
+                f"the rules that stayed broken: {', '.join(sorted(self._broken))}"
             )
         return reject()
 
