@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from protocontract.violations import ContractError
 from protocontract_ci.model import HOWS, How, Role, Use
@@ -72,9 +72,10 @@ def read_lock(text: str, path: str) -> Lock:
     """A lock from its file. Raises ContractError for a file that is none."""
     try:
         table: dict[str, Any] = json.loads(text)
-        uses = {
-            path: tuple(cast(How, how) for how in hows.split() if how in HOWS) for path, hows in table["uses"].items()
-        }
+        known: dict[str, How] = {how: how for how in HOWS}
+        uses: dict[str, tuple[How, ...]] = {}
+        for element, hows in table["uses"].items():
+            uses[element] = tuple(known[how] for how in hows.split() if how in known)
         return Lock(
             table["module"], table["element"], uses, table["contract"], dict(table["sources"]), table["role"],
             tuple(table["open"]), tuple(table["acknowledged"]),
@@ -126,7 +127,9 @@ def make_locks(
     opened, acknowledged = list(opened), list(acknowledged)
     locks = []
     for element in sorted(hows):
-        kept = {path: tuple(how for how in HOWS if how in found) for path, found in hows[element].items()}
+        kept: dict[str, tuple[How, ...]] = {
+            path: tuple(how for how in HOWS if how in found) for path, found in hows[element].items()
+        }
         locks.append(
             Lock(
                 module,

@@ -234,3 +234,24 @@ def test_a_shallow_clone_says_what_to_type(tmp_path: Path, acme: Company) -> Non
     assert "git fetch --unshallow" in err
     clone.git("fetch", "-q", "--unshallow")
     assert clone.gate()[0] == 1
+
+
+def test_a_new_field_that_everybody_must_know(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The founding story: a field is added, and nobody has to mail everybody."""
+    more = (
+        "from acme.text.v1.text_pb2 import NamedEntity\n\n\ndef score(entity: NamedEntity) -> float:\n    return 1.0\n"
+    )
+    acme = company(tmp_path, capsys, {"training/score.py": more})
+    acme.git("checkout", "-q", "main")
+    acme.contract(("owner:", "acknowledge_new_fields: true owner:"), version="1.1.0")
+    acme.commit()
+    acme.git("checkout", "-q", "-B", "change")
+    proto = "contracts/acme/text/v1/text.proto"
+    acme.edit(proto, ("int32 end = 3;", "int32 end = 3;\n  double confidence_score = 4;"), ('"1.1.0"', '"1.2.0"'))
+    assert acme.verdicts() == {"ingest": "not_adapted", "notes": "unaffected", "training": "not_adapted"}
+    # One file of a module that uses it is enough; another module says that it ignores it.
+    acme.edit("training/score.py", ("return 1.0", "return entity.confidence_score"))
+    with (acme.root / "ingest/write.py").open("a") as file:
+        file.write("\n# contract-ack: acme.text.v1.NamedEntity.confidence_score added (we have no model)\n")
+    code, answer = acme.gate()
+    assert (code, {each["verdict"] for each in answer["modules"].values()}) == (0, {"adapted", "unaffected"})

@@ -97,4 +97,11 @@ KINDS: Final[Mapping[str, str]] = {
     "deprecated_removed": "an element is no longer deprecated",
     "comment_changed": "a comment changed, and nothing else",
     "option_changed": "an option of protobuf's own, or of somebody else's, has another value",
+    # what a module's own state says
+    "name_unknown": "code names something that the contract does not have",
+    "role_exceeded": "code reads or writes what its module is declared not to",
+    "contract_undeclared": "code uses a contract that its module does not name",
+    "lock_edited": "a lock has another content than `protocontract adapt` would write: it proves nothing",
+    "copy_stale": "a checked-in copy of generated code describes an older contract",
+    "used_after_sunset": "code uses a field whose sunset has passed",
 }

@@ -321,7 +321,10 @@ class Company:
         if base:
             work.uses[file] = list(uses)
             kept = [each for each in kept if self._owner(each) not in work.behind]
-            work.verdicts.append(replace(verdict, findings=tuple(kept)) if verdict.findings or kept else verdict)
+            if kept:
+                work.verdicts.append(replace(verdict, findings=tuple(kept)))
+            elif not verdict.findings:
+                work.verdicts.append(verdict)
             work.unused += [
                 f"{file}:{each.line}: the acknowledgement of {each.key} is spent or fits nothing; remove it"
                 for each in folder.unused.get(file, ())
