@@ -74,6 +74,18 @@ def test_a_decision_that_is_a_notice_here(acme: Company) -> None:
     assert finding["notice"] is True
 
 
+def test_uses_in_tests_that_are_notices_here(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    acme = company(tmp_path, capsys, {"notes/tests/test_show.py": READER})
+    acme.contract(("string label = 1 [", 'string name = 1 [(protocontract.v1.field).renamed_from = "label", '))
+    assert acme.verdicts("notes") == {"notes": "not_adapted"}
+    acme.edit(
+        "contracts/modules.toml",
+        ('[[module]]\nname = "ingest"', '[decisions]\nD9 = "notice"\n\n[[module]]\nname = "ingest"'),
+    )
+    code, answer = acme.gate("notes")
+    assert (code, answer["modules"]["notes"]["findings"][0]["decision"]) == (0, "D9")
+
+
 def test_users_outside_all_modules(acme: Company) -> None:
     acme.write({"scripts/export.py": READER, "scripts/other.py": "import json\n"})
     _, out, _ = acme.run("gate")

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePosixPath
+from typing import Final
 
 from protocontract_ci.model import Change, Finding, ModuleVerdict
 from protocontract_ci.modules import Module
@@ -47,6 +50,8 @@ def settle(
             decision = decision_of(each)
             if module.mode != "all" and each.change.id in opened:
                 each = replace(each, notice=True, because=f"{each.because} (open before)")
+            elif decisions.get("D9") == "notice" and is_test(each.file):
+                each = replace(each, notice=True, decision="D9", because=f"{each.because} (D9: a notice in tests)")
             elif decisions.get(decision) == "notice":
                 each = replace(each, notice=True, decision=decision, because=f"{each.because} ({decision}: a notice)")
         settled.append(each)
@@ -131,6 +136,7 @@ def _verdict(module: Module, findings: Sequence[Finding], unread: Sequence[Modul
     return replace(made, file=file, lines=lines, related=related, findings=tuple(findings))
 
 
+_TEST: Final = re.compile(r"^test_.*\.py$|_test\.py$|\.(?:test|spec)\.[mc]?tsx?$")
 _BY_KIND: Mapping[str, str] = {
     "field_removed": "D1", "enum_value_removed": "D1",
     "field_type_changed": "D2", "enum_value_renamed": "D2", "field_renamed": "D2",
@@ -152,6 +158,12 @@ def decision_of(each: Finding) -> str:
     if each.proof == "unresolved":
         return "D7"
     return _BY_KIND.get(each.change.kind, "") or _of_rule(each.change)
+
+
+def is_test(file: str) -> bool:
+    """Whether a file is a test, by its name or its folder."""
+    path = PurePosixPath(file)
+    return bool({"test", "tests", "__tests__"} & set(path.parts[:-1])) or bool(_TEST.search(path.name))
 
 
 def _of_rule(change: Change) -> str:
