@@ -164,6 +164,8 @@ class _Breaker:
         # Edges of the fields that the rule is about come first.
         paths = {promise.path for promise in contract.promises if rule in promise.rule_ids}
         self._several = "" in paths
+        # Whether a rule over several fields can be broken depends on the message: its lists may be too short.
+        self._most = _MOST if self._several else _MOST_UNBROKEN
         self._near = [each for each in found if any(_concerns(each.name, path) for path in paths)]
         near = {id(each) for each in self._near}
         self._others = [each for each in found if id(each) not in near]
@@ -198,7 +200,7 @@ class _Breaker:
             self._found = True
             return second
         self._failures += 1
-        if self._gave_up or (not self._found and self._failures >= _MOST_UNBROKEN):
+        if self._gave_up or (not self._found and self._failures >= self._most):
             self._gave_up = True
             what = f"breaks {self._rule}" if self._rule else "is invalid"
             raise ContractError(f"no message of {self._contract.full_name} was found that {what}")
