@@ -111,6 +111,11 @@ Kind: TypeAlias = Literal[
     "used_after_sunset",
 ]  # fmt: skip
 
+OWN_STATE: Final[frozenset[Kind]] = frozenset(
+    {"name_unknown", "role_exceeded", "contract_undeclared", "lock_edited", "copy_stale", "used_after_sunset"}
+)
+"""Kinds that are about a module as it is, and not about a change of the contract."""
+
 Value: TypeAlias = "bool | int | float | str | tuple[Value, ...] | None"
 """What stood there before or after: as JSON shows it. None where there was nothing."""
 

@@ -139,6 +139,13 @@ def test_an_acknowledgement_in_code_is_spent_with_the_lock(acme: Company) -> Non
     assert any("spent or fits nothing" in note for note in answer["notes"])
 
 
+def test_the_branch_that_brings_the_first_locks_is_green(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    acme = company(tmp_path, capsys, {"old/read.py": READER.replace("entity.label", "entity.lable")})
+    acme.git("branch", "-f", "main", "change~1")
+    code, answer = acme.gate()
+    assert (code, answer["modules"]["old"]["verdict"]) == (0, "unaffected")
+
+
 def test_the_baseline_records_what_is_open(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     acme = company(tmp_path, capsys, {"old/read.py": READER.replace("entity.label", "entity.lable")})
     path = "contracts/locks/old/acme.text.v1.NamedEntity.json"

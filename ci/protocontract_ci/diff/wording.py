@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from protocontract_ci.model import Change, Direction, Value, value_text
+from protocontract_ci.model import OWN_STATE, Change, Direction, Value, value_text
 from protocontract_compiler.ir import Place
 
 _LONGEST: Final = 60
@@ -83,6 +83,8 @@ def _names_itself(change: Change, value: Value) -> bool:
 
 def means(change: Change) -> str:
     """What follows for modules: what breaks, and for whom; empty where nothing does."""
+    if change.kind in OWN_STATE:
+        return "without a change of the contract"
     if change.acknowledge:
         return "every module must use it or say that it ignores it"
     effects = change.compatibility

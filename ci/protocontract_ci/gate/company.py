@@ -347,7 +347,10 @@ class Company:
         asked = [
             work.module.name
             for work in works
-            if self._purpose != "gate" or work.module.mode == "all" or self._changed.intersection(work.files)
+            if self._purpose != "gate"
+            or work.module.mode == "all"
+            or work.module.name in self._edited
+            or self._changed.intersection(work.files)
         ]
         for part in parts(self.files, self._texts, asked):
             held = {file: self._texts[file] for file in part.files if file.endswith(".py")}

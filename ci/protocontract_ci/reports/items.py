@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from protocontract_ci.diff.wording import sentence
-from protocontract_ci.model import Change, Finding, ModuleVerdict, Proof, Role
+from protocontract_ci.model import OWN_STATE, Change, Finding, ModuleVerdict, Proof, Role
 from protocontract_ci.reports.impact import WORDS, Impact
 from protocontract_ci.reports.report import OPEN, Report
 from protocontract_ci.reports.slowdown import Slowdown
@@ -96,6 +96,8 @@ def what_changed(change: Change) -> str:
 
 def why(change: Change, role: Role) -> str:
     """Why a change matters to a module of that role; empty where the reason says it all."""
+    if change.kind in OWN_STATE:
+        return ""
     if change.acknowledge:
         return "every module that uses the message must use the new field or say that it ignores it"
     writes = "what it writes may be refused from now on"
