@@ -24,7 +24,7 @@ from protocontract_ci.usage.typescript.prepare import NotPreparedError, prepare
 from protocontract_ci.verdicts.folder import Folder
 
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv"})
-_SOURCES: Final = frozenset({".py", ".ipynb", ".ts", ".tsx", ".mts"})
+_SOURCES: Final = frozenset({".py", ".ipynb", ".sql", ".ts", ".tsx", ".mts"})
 _EPILOG: Final = """\
 In a git repository with contracts/modules.toml: the working tree against where it parted from REF (default
 origin/HEAD, origin/main). Without any configuration: --before, --after and --modules, where BEFORE and AFTER are

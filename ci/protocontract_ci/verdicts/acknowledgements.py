@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from protocontract_ci.usage.sql_text import comments as sql_comments
+
 _ACK: Final = re.compile(r"contract-ack:\s*(\S+)\s+(\S+)(?:\s+\((.*)\))?\s*(?:\*/)?\s*$")
 #: Comments of TypeScript, beside the texts that may hold what looks like one.
 _TYPESCRIPT: Final = re.compile(
@@ -51,6 +53,11 @@ def in_typescript(text: str) -> list[Acknowledgement]:
             start = text.count("\n", 0, match.start()) + 1
             comments += [(line, start + at) for at, line in enumerate(match["comment"].split("\n"))]
     return list(_in_comments(comments))
+
+
+def in_sql(text: str) -> list[Acknowledgement]:
+    """The acknowledgements in the comments of SQL source."""
+    return list(_in_comments((comment.text, comment.line) for comment in sql_comments(text)))
 
 
 def _in_comments(comments: Iterable[tuple[str, int]]) -> Iterator[Acknowledgement]:

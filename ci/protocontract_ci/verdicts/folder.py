@@ -21,12 +21,14 @@ from protocontract_ci.usage.python.reader import PythonUses, import_roots, read_
 from protocontract_ci.usage.python.shared import Shared
 from protocontract_ci.usage.python.thresholds import thresholds
 from protocontract_ci.usage.python.types import TypeErrors, type_errors
+from protocontract_ci.usage.sql import SqlUses, Word, read_sql
 from protocontract_ci.usage.typescript.declarations import State
 from protocontract_ci.usage.typescript.reader import SUFFIXES, TypeScriptUses, read_or_say_why
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_ci.verdicts import acknowledgements
 from protocontract_ci.verdicts.evidence import Laboratory, PythonExperiments
 from protocontract_ci.verdicts.judge import FileOfModule, Judge
+from protocontract_ci.verdicts.sql import sql_findings
 from protocontract_ci.verdicts.typescript import TypeScriptExperiments, findings
 from protocontract_compiler.generated_names import module_of
 
@@ -50,6 +52,8 @@ class Folder:
     wanted: frozenset[str] | None = None
     #: What readings against the same states share.
     shared: Shared | None = None
+    #: What modules.toml says of the modules that SQL files belong to, by file.
+    words: Mapping[str, Word] = field(default_factory=dict)
     #: Functions that may be run because modules.toml names them, by file.
     entry_points: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
@@ -76,6 +80,12 @@ class Folder:
         return read_notebooks(self.root, self.files)
 
     @cached_property
+    def sql(self) -> SqlUses:
+        """What the SQL files use."""
+        elements = self.shared.elements if self.shared else Elements([self.before.schema, self.after.schema])
+        return read_sql(self.root, self.files, elements, self.words)
+
+    @cached_property
     def typescript(self) -> TypeScriptUses:
         """What the TypeScript files use. Raises CheckerError."""
         names = [name for name in self.files if name.endswith(SUFFIXES)]
@@ -86,7 +96,7 @@ class Folder:
         judge = Judge(self.before, self.after, self.changes)
         copies = (*self.python.copies, *self.typescript.copies)
         stale = {copy.path: copy for copy in copies if self._is_stale(copy)}
-        readers = (self.python, self.typescript, self.notebooks)
+        readers = (self.python, self.typescript, self.notebooks, self.sql)
         unread = {each.file: each.reason for reader in readers for each in reader.unread}
         found = []
         for name in self.files:
@@ -105,13 +115,15 @@ class Folder:
                 found.append(self._judged(judge, name))
             elif name in self.typescript.files:
                 found.append(self._judged_typescript(judge, name))
+            elif name in self.sql.files:
+                found.append(self._judged_sql(judge, name))
         return found
 
     def uses_of(self, name: str) -> Sequence[Use]:
         """What a file uses; nothing for one that cannot be read."""
         if name in self.notebooks.read:
             return self.notebooks.read[name].home(self.python.uses.get(python_name(name), []), name)
-        read = self.typescript.files.get(name)
+        read = self.typescript.files.get(name) or self.sql.files.get(name)
         return read.uses if read is not None else self.python.uses.get(name, [])
 
     def validates(self, name: str) -> bool:
@@ -130,6 +142,13 @@ class Folder:
         changes = {f"{change.path} {change.step}" for change in self.changes}
         self.unused[name] = [each for each in acknowledged if each.key not in changes]
         return summary(name, name, findings(judge, self.changes, file, read))
+
+    def _judged_sql(self, judge: Judge, name: str) -> ModuleVerdict:
+        read = self.sql.files[name]
+        acknowledged = acknowledgements.in_sql(read.text)
+        changes = {f"{change.path} {change.step}" for change in self.changes}
+        self.unused[name] = [each for each in acknowledged if each.key not in changes]
+        return summary(name, name, sql_findings(judge, name, read, acknowledged))
 
     def _judged_notebook(self, judge: Judge, name: str, stale: Iterable[str]) -> ModuleVerdict:
         """As _judged, with the source that the notebook holds; its lines are those of the file in the end."""

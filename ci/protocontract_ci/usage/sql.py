@@ -1,0 +1,429 @@
+"""Reads SQL files: every place where they use an element of the contracts.
+
+A table is of a contract where a comment says so (``-- contract: shop.v1.Order``), where from_protobuf names the
+message, or where the module declares the message in modules.toml and the table has its name. Without any of these a
+path into JSON of two keys or more counts, if exactly one message has the whole of it; of one key, where that column has
+shown to hold that message, it counts as uncertain. All other tables have columns of the same names by chance.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from protocontract_ci.model import How, Use
+from protocontract_ci.usage.python.reader import Unread
+from protocontract_ci.usage.sql_text import (
+    Comment,
+    Said,
+    comments,
+    dialect_of,
+    has_template,
+    said,
+    without_templates,
+)
+from protocontract_ci.usage.sql_tree import Access, Key, Origin, Sql, SqlError, Table, read_statements
+from protocontract_ci.usage.vocabulary import Elements
+from protocontract_compiler import ir
+
+SUFFIX: Final = ".sql"
+_FOREIGN: Final = ("google.", "buf.validate.", "protocontract.")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What modules.toml says of the module that a file belongs to.
+
+    ``contracts`` are the packages, messages or files that it names; ``required``: its SQL must be read, for it is of a
+    declared language and nothing else says what it uses (D16).
+    """
+
+    contracts: tuple[str, ...] = ()
+    required: bool = False
+
+
+@dataclass
+class SqlFile:
+    """What was found in one file. ``numbers`` are uses of enum values by their number, as (line, path)."""
+
+    text: str
+    uses: list[Use] = field(default_factory=list)
+    numbers: set[tuple[int, str]] = field(default_factory=set)
+
+
+@dataclass
+class SqlUses:
+    """What was found in a folder, and what could not be read."""
+
+    files: dict[str, SqlFile] = field(default_factory=dict)
+    unread: list[Unread] = field(default_factory=list)
+
+
+def read_sql(
+    folder: Path, files: Iterable[str], elements: Elements, words: Mapping[str, Word] | None = None
+) -> SqlUses:
+    """All uses in the SQL files among ``files``, which are paths below ``folder`` with slashes.
+
+    ``words`` tells by file what its module declares.
+    """
+    found = SqlUses()
+    roots = Roots(elements)
+    for name in files:
+        if not name.endswith(SUFFIX):
+            continue
+        word = (words or {}).get(name, Word())
+        try:
+            text = (folder / name).read_text(encoding="utf-8")
+            found.files[name] = _read(name, text, _compiled(folder, name) if has_template(text) else "", roots, word)
+        except SqlError as error:
+            found.unread.append(Unread(name, str(error)))
+        except (OSError, ValueError) as error:
+            found.unread.append(Unread(name, f"not readable ({type(error).__name__})"))
+    return found
+
+
+def _read(name: str, text: str, compiled: str, roots: Roots, word: Word) -> SqlFile:
+    """Raises SqlError where a file is bound to a contract, or must be read, and cannot."""
+    found = SqlFile(text)
+    reader = _File(name, text, roots, word)
+    bound = reader.bound
+    try:
+        reader.read(found)
+    except SqlError:
+        # What is no SQL as a template may be SQL as dbt has made it.
+        if not compiled and (bound or word.required):
+            raise
+        if not compiled:
+            # Nothing says that it is of a contract: like a file of a language that nobody reads.
+            return found
+    if compiled:
+        made = SqlFile(compiled)
+        again = _File(name, compiled, roots, word)
+        again.read(made)
+        reader.bound = reader.bound or again.bound
+        _take_home(made, found)
+    if word.required and not reader.bound:
+        raise SqlError("nothing in it is bound to a message; expected a comment `-- contract: <message>`, or `uses`")
+    return found
+
+
+def _compiled(folder: Path, name: str) -> str:
+    """What dbt made of a template: the file below target/compiled of its project; "" where there is none."""
+    path = PurePosixPath(name)
+    for project in path.parents:
+        for held in sorted((folder / project / "target" / "compiled").glob("*")):
+            made = held / path.relative_to(project)
+            if made.is_file():
+                return made.read_text(encoding="utf-8")
+    return ""
+
+
+def _take_home(made: SqlFile, found: SqlFile) -> None:
+    """Adds the uses that only the compiled text shows, at the line of the template that names the element."""
+    known = {(use.path, use.how) for use in found.uses}
+    lines = found.text.split("\n")
+    first = next((at for at, line in enumerate(lines, 1) if "{{" in line or "{%" in line), 1)
+    for use in made.uses:
+        if (use.path, use.how) in known:
+            continue
+        word = re.compile(rf"(?<!\w){re.escape(use.path.rpartition('.')[2])}(?!\w)")
+        line = next((at for at, each in enumerate(lines, 1) if word.search(each)), first)
+        found.uses.append(Use(use.file, line, 1, use.path, use.how, use.certain))
+        if (use.line, use.path) in made.numbers:
+            found.numbers.add((line, use.path))
+
+
+@dataclass(frozen=True, slots=True)
+class _Step:
+    """A key, and the field of a message that it names."""
+
+    key: Key
+    path: str
+    states: tuple[ir.Field, ...]
+
+
+class Roots:
+    """Messages by the fields that a path may begin with."""
+
+    def __init__(self, elements: Elements) -> None:
+        self.elements = elements
+
+    @cached_property
+    def _by_field(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for message in self.elements.messages:
+            if message.startswith(_FOREIGN):
+                continue
+            for name, states in self.elements.fields(message).items():
+                for each in {name, *(state.json_name for state in states)}:
+                    found.setdefault(each, []).append(message)
+        return found
+
+    def of(self, keys: Sequence[Key], among: Iterable[str] | None = None) -> list[str]:
+        """The messages that have the whole path; ``among`` these, or among all."""
+        if not keys:
+            return []
+        candidates = self._by_field.get(keys[0].text, []) if among is None else among
+        return [message for message in candidates if self.walk(message, keys)[1]]
+
+    def walk(self, message: str, keys: Sequence[Key]) -> tuple[list[_Step], bool]:
+        """The fields that a path leads through, and whether it was walked to its end."""
+        steps: list[_Step] = []
+        here: str | None = message
+        in_map = False
+        for key in keys:
+            if in_map:
+                in_map = False
+                continue
+            if here is None:
+                return steps, False
+            if here.startswith("google.protobuf."):
+                # Struct, Any: what is below is not of the contract.
+                return steps, bool(steps)
+            step = self._step(here, key)
+            if step is None:
+                return steps, False
+            steps.append(step)
+            latest = step.states[-1]
+            in_map = latest.shape is ir.Shape.MAP
+            here = latest.element_message
+        return steps, bool(steps)
+
+    def _step(self, message: str, key: Key) -> _Step | None:
+        fields = self.elements.fields(message)
+        text = key.text if key.json else key.text.lower()
+
+        def fits(name: str, states: Sequence[ir.Field]) -> bool:
+            names = {name, *(state.json_name for state in states)}
+            return text in (names if key.json else {each.lower() for each in names})
+
+        found = [name for name, states in fields.items() if fits(name, states)]
+        if not found:
+            return None
+        # A key that the new state has is that field, whatever was called so before.
+        newest = {each.name: each for state in self.elements.states[-1:] for each in self._fields_in(state, message)}
+        current = [name for name in found if name in newest and fits(name, [newest[name]])]
+        name = (current or found)[0]
+        return _Step(key, f"{message}.{name}", fields[name])
+
+    @staticmethod
+    def _fields_in(state: ir.Schema, message: str) -> Sequence[ir.Field]:
+        held = state.messages.get(message)
+        return held.fields if held is not None else ()
+
+    def is_known(self, name: str) -> bool:
+        """Whether a name is that of a message."""
+        return name in self.elements.messages
+
+    def is_ours(self, name: str) -> bool:
+        """Whether a name would be that of a message of these contracts, by its package."""
+        packages = {file.package for state in self.elements.states for file in state.files.values()} - {""}
+        return any(name.startswith(f"{package}.") for package in packages)
+
+
+class _File:
+    """Reads one file."""
+
+    def __init__(self, name: str, text: str, roots: Roots, word: Word) -> None:
+        self._name = name
+        self._plain = without_templates(text)
+        self._roots = roots
+        self._word = word
+        self._comments: list[Comment] = comments(text)
+        self._said: list[Said] = [each for each in said(self._comments) if roots.is_ours(each.message)]
+        #: What the comments bind: the message by table, or by table and column.
+        self._tables: dict[tuple[str, str], str] = {}
+        #: Columns that hold a message by what their other paths are, as table and column.
+        self._shown: dict[tuple[str, str], str] = {}
+        self._uses: dict[Use, None] = {}
+        self._numbers: set[tuple[int, str]] = set()
+        #: Whether anything binds the file to a contract.
+        self.bound = bool(self._said)
+
+    def read(self, found: SqlFile) -> None:
+        """Fills in what the file uses. Raises SqlError."""
+        for each in self._said:
+            if not self._roots.is_known(each.message):
+                raise SqlError(f"line {each.comment.line}: no message {each.message}")
+        sql = read_statements(self._plain, dialect_of(self._comments))
+        self._bind(sql)
+        self._show(sql)
+        for each in self._said:
+            self._add(Key(each.message, each.comment.line, 1), each.message, "reflection", certain=True)
+        for table in sql.filled:
+            for message in self._messages_of(table):
+                self._add(Key(table.name, table.line, 1), message, "construct", certain=True)
+        for access in sql.accesses:
+            self._access(access)
+        found.uses = sorted(self._uses, key=lambda use: (use.line, use.column, use.path, use.how))
+        found.numbers = self._numbers
+
+    # -- which table is of which message
+
+    def _bind(self, sql: Sql) -> None:
+        for each in self._said:
+            if each.name:
+                self._bind_name(each, sql)
+                continue
+            here = [table for table in sql.tables if table.line == each.comment.line and not each.comment.alone]
+            later = [table for table in sql.tables if table.start >= each.comment.end]
+            meant = here[-1:] or later[:1]
+            if not meant:
+                raise SqlError(f"line {each.comment.line}: no table stands after this comment")
+            self._tables[meant[0].name, ""] = each.message
+
+    def _bind_name(self, each: Said, sql: Sql) -> None:
+        table, _, column = each.name.lower().rpartition(".")
+        names = {known.name for known in sql.tables if known.is_called(each.name)}
+        inside = {known.name for known in sql.tables if table and known.is_called(table)}
+        for name in names or inside:
+            self._tables[name, "" if names else column] = each.message
+        if not names and not inside:
+            raise SqlError(f"line {each.comment.line}: no table or column {each.name}")
+
+    def _bound_to(self, table: Table, column: str) -> str:
+        """The message that a table's column holds (column ""): that its rows are of; "" for none."""
+        for (name, inside), message in self._tables.items():
+            if inside == column and table.is_called(name):
+                return message
+        if column or self._tables:
+            return ""
+        named = [each for each in self._declared if table.short in _table_names(each)]
+        return named[0] if len(named) == 1 else ""
+
+    def _messages_of(self, table: Table) -> list[str]:
+        message = self._bound_to(table, "")
+        return [message] if message else []
+
+    @cached_property
+    def _declared(self) -> list[str]:
+        """The messages that the module declares by their names."""
+        return [each for each in self._word.contracts if self._roots.is_known(each)]
+
+    @cached_property
+    def _hinted(self) -> list[str]:
+        """The messages of the packages and files that the module declares."""
+        names = [each for each in self._word.contracts if not self._roots.is_known(each)]
+        return [
+            message
+            for message, states in self._roots.elements.messages.items()
+            if any(message.startswith(f"{each}.") or states[0].file == each for each in names)
+        ]
+
+    def _show(self, sql: Sql) -> None:
+        """Finds columns of JSON that hold a message: by paths that only one message has."""
+        agreed: dict[tuple[str, str], set[str]] = {}
+        for origin in (origin for access in sql.accesses for origin in access.origins):
+            keys = _in_json(origin)
+            if origin.table is None or not keys or self._known(origin) is not None:
+                continue
+            place = (origin.table.name, origin.keys[0].text.lower())
+            found = self._roots.of(keys, self._declared or None)
+            if len(keys) > 1 or self._declared:
+                agreed.setdefault(place, set()).update(found[:2] if len(found) == 1 else ())
+        self._shown = {place: next(iter(found)) for place, found in agreed.items() if len(found) == 1}
+        self.bound = self.bound or bool(self._shown) or bool(self._tables)
+
+    # -- uses
+
+    def _known(self, origin: Origin) -> tuple[str, Sequence[Key]] | None:
+        """The message that an origin's keys are of, and those keys; None where nothing binds it."""
+        if origin.message is not None:
+            full = origin.message.text
+            named = [each for each in self._roots.elements.messages if each == full or each.endswith(f".{full}")]
+            return (named[0], origin.keys) if len(named) == 1 else None
+        if origin.table is None or not origin.keys:
+            return None
+        column = self._bound_to(origin.table, origin.keys[0].text.lower())
+        if column:
+            return column, origin.keys[1:]
+        message = self._bound_to(origin.table, "")
+        if not message:
+            return None
+        # A column that is no field holds the whole record: as JSON, or as a struct.
+        is_field = bool(self._roots.walk(message, origin.keys[:1])[0])
+        return message, origin.keys if is_field or len(origin.keys) == 1 else origin.keys[1:]
+
+    def _access(self, access: Access) -> None:
+        for origin in access.origins:
+            known = self._known(origin)
+            if known is not None:
+                self.bound = True
+                if origin.message is not None and origin.message.line:
+                    self._add(origin.message, known[0], "reflection", certain=True)
+                self._path(access, *known, certain=origin.sure)
+            elif origin.table is not None and origin.keys:
+                self._unbound(access, origin, origin.table)
+
+    def _unbound(self, access: Access, origin: Origin, table: Table) -> None:
+        """A table that nothing binds: paths into JSON that only one message has, or what the module declares."""
+        keys = _in_json(origin)
+        shown = self._shown.get((table.name, origin.keys[0].text.lower()), "")
+        if keys and shown:
+            certain = bool(self._declared) or len(keys) > 1
+            self._path(access, shown, keys, certain=certain)
+        elif (self._declared or self._hinted) and not self._said:
+            among = self._declared or self._hinted
+            found = self._roots.of(keys or origin.keys, among)
+            for message in found:
+                self.bound = True
+                self._path(access, message, keys or origin.keys, certain=False)
+
+    def _path(self, access: Access, message: str, keys: Sequence[Key], *, certain: bool) -> None:
+        steps, whole = self._roots.walk(message, keys)
+        for at, step in enumerate(steps):
+            last = at == len(steps) - 1 and whole
+            how: How = "write" if last and access.way == "write" else self._how(step)
+            self._add(step.key, step.path, how, certain=certain)
+            if last and access.way == "has":
+                self._add(step.key, step.path, "has", certain=certain)
+        if steps and whole:
+            self._values(access, steps[-1], certain=certain)
+
+    def _how(self, step: _Step) -> How:
+        """A key of JSON that is the field's JSON name in the old state alone hangs on that name."""
+        if not step.key.json:
+            return "read"
+        names = [state.json_name for state in step.states]
+        if step.key.text not in names:
+            return "reflection"
+        return "json_name" if step.key.text == names[0] else "reflection"
+
+    def _values(self, access: Access, step: _Step, *, certain: bool) -> None:
+        """The values of an enum that a field is compared with."""
+        enum = next((state.enum or (state.value.enum if state.value else None) for state in step.states), None)
+        if not enum:
+            return
+        members = self._roots.elements.members(enum).values()
+        for constant in access.constants:
+            fitting = [
+                each for each in members if constant.text == (each.name if constant.is_text else str(each.number))
+            ]
+            for member in fitting:
+                if not constant.is_text:
+                    self._numbers.add((constant.line, member.path))
+                self._add(Key(constant.text, constant.line, 1), member.path, "enum_value", certain=certain)
+        if access.way in ("open", "closed"):
+            how: How = "match_open" if access.way == "open" else "match_closed"
+            self._add(Key("", access.line, 1), enum, how, certain=certain)
+
+    def _add(self, key: Key, path: str, how: How, *, certain: bool) -> None:
+        if key.line:
+            self._uses.setdefault(Use(self._name, key.line, key.column, path, how, certain))
+
+
+def _in_json(origin: Origin) -> Sequence[Key]:
+    """The keys of an origin below its column, where they are of JSON."""
+    keys = origin.keys[1:]
+    return keys if any(key.json for key in keys) else ()
+
+
+def _table_names(message: str) -> Iterator[str]:
+    """What a table of a message's records is called: ``order_line``, ``order_lines``, ``orderline``, ``orderlines``."""
+    short = message.rpartition(".")[2]
+    for name in (re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", short).lower(), short.lower()):
+        yield from (name, f"{name}s", f"{name}es", re.sub(r"y$", "ies", name))
