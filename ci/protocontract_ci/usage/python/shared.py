@@ -39,7 +39,7 @@ class Shared:
 
     def modules(self) -> Modules:
         """The generated modules; each reading adds its own to them."""
-        return Modules(dict(self._modules.held), dict(self._modules.grpc))
+        return Modules(dict(self._modules.held), dict(self._modules.grpc), self._modules.files)
 
 
 def write_files(folder: Path, files: Mapping[str, str]) -> None:
