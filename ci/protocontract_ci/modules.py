@@ -27,6 +27,7 @@ MOST_DAYS: Final = 180
 READ_LANGUAGES: Final[Mapping[str, tuple[str, ...]]] = {
     "python": (".py", ".ipynb"),
     "typescript": (".ts", ".tsx", ".mts", ".cts"),
+    "sql": (".sql",),
 }
 #: The generators whose style the readers know.
 READ_GENERATORS: Final = ("protoc", "protobuf-es")

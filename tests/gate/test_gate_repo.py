@@ -135,7 +135,7 @@ def test_a_change_of_a_module_alone_is_judged(acme: Company) -> None:
 
 
 def test_a_module_in_a_language_that_is_not_read(acme: Company) -> None:
-    module = '\n[[module]]\nname = "report"\npaths = ["report/**"]\nlanguages = ["sql"]\n'
+    module = '\n[[module]]\nname = "report"\npaths = ["report/**"]\nlanguages = ["go"]\n'
     acme.write({"contracts/modules.toml": (acme.root / "contracts/modules.toml").read_text() + module})
     acme.commit()
     acme.git("branch", "-f", "main", "change")
@@ -143,7 +143,7 @@ def test_a_module_in_a_language_that_is_not_read(acme: Company) -> None:
     code, answer = acme.gate()
     (finding,) = answer["modules"]["report"]["findings"]
     assert (code, finding["decision"], finding["path"]) == (1, "D16", "acme.text.v1.NamedEntity.start")
-    acme.edit("contracts/modules.toml", ('["sql"]', '["sql"]\nrole = "reader"\nuses = ["acme.text.v1.Note.text"]'))
+    acme.edit("contracts/modules.toml", ('["go"]', '["go"]\nrole = "reader"\nuses = ["acme.text.v1.Note.text"]'))
     assert acme.verdicts()["report"] == "unaffected"
     acme.edit("contracts/modules.toml", ("v1.Note.text", "v1.NamedEntity.start"))
     assert acme.verdicts()["report"] == "not_adapted"

@@ -24,7 +24,7 @@ from protocontract_ci.diff.compare import Diff, compare
 from protocontract_ci.diff.oracle import installed_oracle
 from protocontract_ci.discovery import is_source, mentions
 from protocontract_ci.execution.entries import entry_points_of
-from protocontract_ci.gate.parts import Part, parts
+from protocontract_ci.gate.parts import Part, parts, words_of
 from protocontract_ci.gate.settle import Settled, settle
 from protocontract_ci.locks import LOCKS, Lock, make_locks, module_of_lock, owner_of, read_lock, slice_digest
 from protocontract_ci.model import Finding, ModuleVerdict, Role, Use
@@ -34,6 +34,7 @@ from protocontract_ci.sources import Contracts, read
 from protocontract_ci.usage import notebooks
 from protocontract_ci.usage.python.reader import import_roots
 from protocontract_ci.usage.python.shared import Shared
+from protocontract_ci.usage.sql import SUFFIX as SQL_SUFFIX
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_ci.verdicts import acknowledgements
 from protocontract_ci.verdicts.declared import declared_uses, findings_of_uses, unread_findings, uses_of_lock
@@ -242,6 +243,9 @@ class Company:
         return not any(self._mentions(file) for file in work.files if file not in known and file in self._changed)
 
     def _mentions(self, file: str) -> bool:
+        if file.endswith(SQL_SUFFIX):
+            # It imports nothing: what it speaks of, only reading tells.
+            return True
         text = self._texts.get(file)
         if text is None:
             text = (self.repository.root / file).read_text(encoding="utf-8", errors="replace")
@@ -296,6 +300,7 @@ class Company:
                 self.repository.root, part.files, before, self.states.after, self._execute, compared=self._diff(before),
                 wanted=frozenset(file for file, name in owners.items() if name in works),
                 shared=self._of_states(before, self.states.after),
+                words=words_of(self.declared, part.files),
                 entry_points={
                     file: entry_points_of(works[name].module.entry_points, file)
                     for file, name in owners.items()
@@ -520,6 +525,7 @@ class Company:
         for file in work.files:
             text = self._texts.get(file)
             read = acknowledgements.in_python if text is not None else acknowledgements.in_typescript
+            read = acknowledgements.in_sql if file.endswith(SQL_SUFFIX) else read
             if text is None:
                 text = (self.repository.root / file).read_text(encoding="utf-8", errors="replace")
             if "contract-ack" in text:

@@ -17,6 +17,7 @@ from protocontract_ci.diff.compare import compare
 from protocontract_ci.diff.oracle import installed_oracle
 from protocontract_ci.discovery import is_source
 from protocontract_ci.gate.company import Company, Judged
+from protocontract_ci.gate.parts import words_of
 from protocontract_ci.gate.repository_mode import proto_path, with_all
 from protocontract_ci.locks import owner_of
 from protocontract_ci.model import Change, Finding, ModuleVerdict
@@ -143,7 +144,9 @@ def _findings(company: Company, module: Module, state: Deployment, *, execute: b
         file for file in repository.files_at(state.commit) if is_source(file) and declared.module_of(file) is module
     ]
     with repository.checkout(state.commit, files) as folder:
-        judged = Folder(folder, files, before, company.states.after, execute, compared=diff)
+        judged = Folder(
+            folder, files, before, company.states.after, execute, compared=diff, words=words_of(declared, files)
+        )  # fmt: skip
         return [each for verdict in judged.verdicts() for each in verdict.findings]
 
 

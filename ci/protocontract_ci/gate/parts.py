@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
 
+from protocontract_ci.modules import Modules
 from protocontract_ci.usage.python.reader import import_roots
+from protocontract_ci.usage.sql import SUFFIX, Word
 
 _IMPORT: Final = re.compile(
     r"^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)|import[ \t]+([A-Za-z_][\w.]*(?:[ \t]*,[ \t]*[\w.]+)*))", re.M
@@ -62,6 +64,16 @@ def parts(files: Mapping[str, Sequence[str]], texts: Mapping[str, str], wanted: 
             part = Part()
             found.append(part)
         part.add(own, (file for each in own for file in files[each]), names, asked)
+    return found
+
+
+def words_of(declared: Modules, files: Iterable[str]) -> dict[str, Word]:
+    """What modules.toml says of SQL files: which contracts they are of, and whether they must be read (D16)."""
+    found = {}
+    for file in files:
+        module = declared.module_of(file) if file.endswith(SUFFIX) else None
+        if module is not None:
+            found[file] = Word(module.name, module.contracts, "sql" in module.languages and not module.uses)
     return found
 
 

@@ -17,6 +17,7 @@ from typing import Final
 
 from protocontract_ci.model import How, Use
 from protocontract_ci.usage.python.reader import Unread
+from protocontract_ci.usage.sql_model import Access, Key, Left, Origin, Sql, SqlError, Table
 from protocontract_ci.usage.sql_text import (
     Comment,
     Said,
@@ -26,11 +27,12 @@ from protocontract_ci.usage.sql_text import (
     said,
     without_templates,
 )
-from protocontract_ci.usage.sql_tree import Access, Key, Origin, Sql, SqlError, Table, read_statements
+from protocontract_ci.usage.sql_tree import read_statements
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_compiler import ir
 
 SUFFIX: Final = ".sql"
+_UNBOUND: Final = "nothing binds its module's SQL to a message; expected a comment `-- contract: <message>`, or `uses`"
 _FOREIGN: Final = ("google.", "buf.validate.", "protocontract.")
 
 
@@ -42,15 +44,20 @@ class Word:
     declared language and nothing else says what it uses (D16).
     """
 
+    module: str = ""
     contracts: tuple[str, ...] = ()
     required: bool = False
 
 
 @dataclass
 class SqlFile:
-    """What was found in one file. ``numbers`` are uses of enum values by their number, as (line, path)."""
+    """What was found in one file. ``numbers`` are uses of enum values by their number, as (line, path).
+
+    ``bound``: something in it says that it is of the contracts.
+    """
 
     text: str
+    bound: bool = False
     uses: list[Use] = field(default_factory=list)
     numbers: set[tuple[int, str]] = field(default_factory=set)
 
@@ -72,42 +79,41 @@ def read_sql(
     """
     found = SqlUses()
     roots = Roots(elements)
+    words = words or {}
     for name in files:
         if not name.endswith(SUFFIX):
             continue
-        word = (words or {}).get(name, Word())
         try:
             text = (folder / name).read_text(encoding="utf-8")
-            found.files[name] = _read(name, text, _compiled(folder, name) if has_template(text) else "", roots, word)
+            compiled = _compiled(folder, name) if has_template(text) else ""
+            found.files[name] = _read(name, text, compiled, roots, words.get(name, Word()))
         except SqlError as error:
             found.unread.append(Unread(name, str(error)))
         except (OSError, ValueError) as error:
             found.unread.append(Unread(name, f"not readable ({type(error).__name__})"))
+    bound = {words[name].module for name, file in found.files.items() if file.bound and name in words}
+    for name, word in words.items():
+        if word.required and word.module not in bound and name in found.files:
+            del found.files[name]
+            found.unread.append(Unread(name, _UNBOUND))
     return found
 
 
 def _read(name: str, text: str, compiled: str, roots: Roots, word: Word) -> SqlFile:
-    """Raises SqlError where a file is bound to a contract, or must be read, and cannot."""
+    """Raises SqlError where a file is bound to a contract and cannot be read."""
     found = SqlFile(text)
     reader = _File(name, text, roots, word)
-    bound = reader.bound
     try:
         reader.read(found)
     except SqlError:
-        # What is no SQL as a template may be SQL as dbt has made it.
-        if not compiled and (bound or word.required):
+        # What is no SQL as a template may be SQL as dbt has made it. What nothing binds is like a file of a language
+        # that nobody reads.
+        if not compiled and reader.bound:
             raise
-        if not compiled:
-            # Nothing says that it is of a contract: like a file of a language that nobody reads.
-            return found
     if compiled:
         made = SqlFile(compiled)
-        again = _File(name, compiled, roots, word)
-        again.read(made)
-        reader.bound = reader.bound or again.bound
+        _File(name, compiled, roots, word).read(made)
         _take_home(made, found)
-    if word.required and not reader.bound:
-        raise SqlError("nothing in it is bound to a message; expected a comment `-- contract: <message>`, or `uses`")
     return found
 
 
@@ -124,6 +130,7 @@ def _compiled(folder: Path, name: str) -> str:
 
 def _take_home(made: SqlFile, found: SqlFile) -> None:
     """Adds the uses that only the compiled text shows, at the line of the template that names the element."""
+    found.bound = found.bound or made.bound
     known = {(use.path, use.how) for use in found.uses}
     lines = found.text.split("\n")
     first = next((at for at, line in enumerate(lines, 1) if "{{" in line or "{%" in line), 1)
@@ -259,8 +266,21 @@ class _File:
                 self._add(Key(table.name, table.line, 1), message, "construct", certain=True)
         for access in sql.accesses:
             self._access(access)
+        for words in sql.left:
+            self._left(words)
         found.uses = sorted(self._uses, key=lambda use: (use.line, use.column, use.path, use.how))
         found.numbers = self._numbers
+        found.bound = self.bound
+
+    def _left(self, words: Left) -> None:
+        """A statement that the parser leaves as it is: names of fields in it, where it names a bound table."""
+        for (name, _), message in self._tables.items():
+            if name.rpartition(".")[2] not in words:
+                continue
+            for field_name in self._roots.elements.fields(message):
+                if field_name in words:
+                    key = Key(field_name, *words[field_name])
+                    self._add(key, f"{message}.{field_name}", "reflection", certain=False)
 
     # -- which table is of which message
 
@@ -273,7 +293,7 @@ class _File:
             later = [table for table in sql.tables if table.start >= each.comment.end]
             meant = here[-1:] or later[:1]
             if not meant:
-                raise SqlError(f"line {each.comment.line}: no table stands after this comment")
+                raise SqlError(f"line {each.comment.line}: no table stands after this comment, or none that is read")
             self._tables[meant[0].name, ""] = each.message
 
     def _bind_name(self, each: Said, sql: Sql) -> None:

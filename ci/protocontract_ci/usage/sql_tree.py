@@ -7,18 +7,17 @@ A value is followed through aliases, subqueries and common table expressions to 
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Final, Literal, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Final
 
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
+from protocontract_ci.usage.sql_model import Access, Constant, Key, Origin, Sql, SqlError, Table, Way
 from protocontract_ci.usage.sql_text import Places, json_path
-
-Way: TypeAlias = Literal["read", "has", "write", "open", "closed"]
-"""``has``: asked whether it is NULL; ``open`` and ``closed``: CASE over its values, without ELSE and with it."""
 
 #: Tried in this order where a file does not say its dialect. "" is sqlglot's own, which takes most of them.
 DIALECTS: Final = (
@@ -46,78 +45,6 @@ _FORMS: Final = frozenset(
 _PROTOBUF: Final = "from_protobuf"
 _DEEPEST: Final = 30
 _LOG: Final = logging.getLogger("sqlglot")
-
-
-class SqlError(Exception):
-    """SQL that no dialect reads: what is wrong, with the line."""
-
-
-@dataclass(frozen=True, slots=True)
-class Key:
-    """A column, a member of a struct or a key of JSON. Line 0: it is not written here but where it comes from."""
-
-    text: str
-    line: int = 0
-    column: int = 0
-    json: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Table:
-    """A table, by its name with what stands before it, in small letters; ``start`` is its offset in the text."""
-
-    name: str
-    line: int
-    start: int
-
-    @property
-    def short(self) -> str:
-        """The last part of its name."""
-        return self.name.rpartition(".")[2]
-
-    def is_called(self, name: str) -> bool:
-        """Whether a name means this table: with as much before it as either of them has."""
-        name = name.lower()
-        return self.name == name or self.name.endswith(f".{name}") or name.endswith(f".{self.name}")
-
-
-@dataclass(frozen=True, slots=True)
-class Origin:
-    """Where a value comes from: keys of a table, or of a message that is named. ``sure``: from nowhere else."""
-
-    table: Table | None
-    keys: tuple[Key, ...]
-    message: Key | None = None
-    sure: bool = True
-
-
-@dataclass(frozen=True, slots=True)
-class Constant:
-    """What a value is compared with."""
-
-    text: str
-    is_text: bool
-    line: int
-
-
-@dataclass(frozen=True, slots=True)
-class Access:
-    """A value that is touched, from wherever it may come, and what it is compared with."""
-
-    origins: tuple[Origin, ...]
-    way: Way = "read"
-    constants: tuple[Constant, ...] = ()
-    line: int = 0
-
-
-@dataclass
-class Sql:
-    """What the statements of a file do."""
-
-    tables: list[Table] = field(default_factory=list)
-    accesses: list[Access] = field(default_factory=list)
-    #: Tables that rows are put into.
-    filled: list[Table] = field(default_factory=list)
 
 
 def read_statements(text: str, dialect: str = "") -> Sql:
@@ -172,6 +99,8 @@ class _Statement:
 
     def read(self) -> None:
         """Adds what the statement does."""
+        if not _is_understood(self._statement):
+            self._leave(self._statement)
         for node in self._statement.walk():
             if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier) and self._cte(node) is None:
                 self._found.tables.append(self._table(node))
@@ -185,6 +114,8 @@ class _Statement:
                 self._searched_case(node)
             elif isinstance(node, exp.JSONTable):
                 self._json_table(node)
+            elif isinstance(node, exp.Join):
+                self._using(node)
             if not self._goes_on(node):
                 self._access(node)
 
@@ -231,7 +162,7 @@ class _Statement:
 
     def _chain(self, node: exp.Expr) -> tuple[exp.Expr, list[Key]] | None:
         """The column or named message that a value is of, and the keys that lead to it."""
-        if isinstance(node, exp.Column) or _is_protobuf(node):
+        if isinstance(node, exp.Column) or _is_protobuf(node) or _is_parameter(node):
             return node, []
         inner = self._inner(node)
         found = self._chain(inner) if inner is not None else None
@@ -265,12 +196,38 @@ class _Statement:
             if isinstance(base.this, exp.Star):
                 return []
             written = [self._key(part) for part in base.parts]
-            starts = self._lookup(written, _query_of(base))
+            starts = self._of_parameter(written, base)
+            if starts is None:
+                starts = [] if self._is_alias(written, base) else self._lookup(written, _query_of(base))
+        elif isinstance(base, exp.Identifier):
+            starts = self._of_parameter([self._key(base)], base) or []
         else:
             named = next(each for each in base.expressions[1:] if isinstance(each, exp.Literal))
             line, column = self._places.of(named.meta.get("start", 0))
             starts = [Origin(None, (), Key(named.name, line, column))]
         return [replace(each, keys=(*each.keys, *keys)) for each in starts]
+
+    def _of_parameter(self, keys: list[Key], column: exp.Expr) -> list[Origin] | None:
+        """transform(items, i -> i.sku): what ``i`` stands for; None where the column is no parameter."""
+        function = column.find_ancestor(exp.Lambda)
+        while function is not None:
+            if any(each.name.lower() == keys[0].text.lower() for each in function.expressions):
+                call = function.parent
+                held = [call.this, *call.expressions] if call is not None else []
+                values = [each for each in held if isinstance(each, exp.Expr) and each is not function]
+                found = self._elsewhere(values[0]) if values else []
+                return [replace(each, keys=(*each.keys, *keys[1:])) for each in found]
+            function = function.find_ancestor(exp.Lambda)
+        return None
+
+    def _is_alias(self, keys: list[Key], column: exp.Expr) -> bool:
+        """Whether ORDER BY or GROUP BY means a value that the query gives that name to."""
+        query = _query_of(column)
+        clause = column.find_ancestor(exp.Order, exp.Group, exp.Having, exp.Qualify)
+        if len(keys) > 1 or not isinstance(query, exp.Select) or clause is None or clause.parent is not query:
+            return False
+        given = [each for each in query.expressions if isinstance(each, exp.Alias)]
+        return any(each.alias.lower() == keys[0].text.lower() for each in given)
 
     # -- where columns come from
 
@@ -395,8 +352,9 @@ class _Statement:
 
     def _access(self, node: exp.Expr) -> None:
         parent = node.parent
-        if isinstance(parent, exp.EQ) and isinstance(parent.parent, exp.Update) and node is parent.this:
-            self._written(node, parent.parent)
+        statement = _set_by(node)
+        if statement is not None:
+            self._written(node, statement)
             return
         origins = self._origins(node)
         if not origins:
@@ -488,6 +446,25 @@ class _Statement:
                 [replace(each, keys=(*each.keys, *above, *keys)) for each in self._plain(origins)], schema, "read"
             )
 
+    def _using(self, node: exp.Join) -> None:
+        """JOIN ... USING (id): columns of both sides."""
+        for each in node.args.get("using") or ():
+            if isinstance(each, exp.Identifier):
+                self._add(self._lookup([self._key(each)], _query_of(node)), each, "read")
+
+    def _leave(self, node: exp.Expr) -> None:
+        """A statement that is not followed further: its words are all that is told."""
+        words: dict[str, tuple[int, int]] = {}
+        for each in node.find_all(exp.Identifier):
+            words.setdefault(each.name.lower(), self._places.of(each.meta.get("start", 0)))
+        if isinstance(node, exp.Command):
+            rest = node.args.get("expression")
+            said = (rest if isinstance(rest, str) else rest.name if isinstance(rest, exp.Expr) else "").strip()
+            start = max(self._places.text.find(said), 0)
+            for match in re.finditer(r"\w+", said):
+                words.setdefault(match[0].lower(), self._places.of(start + match.start()))
+        self._found.left.append(words)
+
     def _json_table(self, node: exp.JSONTable) -> None:
         origins = self._plain(self._origins(node.this))
         outer = [Key(key, json=True) for key in _path(node.args.get("path"))]
@@ -509,11 +486,36 @@ def _query_of(node: exp.Expr) -> exp.Expr | None:
     return found if isinstance(found, exp.Expr) else None
 
 
+def _is_understood(statement: exp.Expr) -> bool:
+    """Whether a statement is one whose columns are followed; GRANT, ALTER, CREATE INDEX, EXPLAIN, CALL are not."""
+    if isinstance(statement, exp.Create):
+        return isinstance(statement.this, exp.Schema) or isinstance(statement.expression, exp.Query)
+    return isinstance(statement, (exp.Query, *_QUERIES))
+
+
+def _set_by(node: exp.Expr) -> exp.Expr | None:
+    """The statement that sets a column: SET column = ..., ON CONFLICT DO UPDATE SET, INSERT (column) within MERGE."""
+    parent = node.parent
+    around = parent.parent if parent is not None else None
+    if isinstance(parent, exp.EQ) and parent.this is node:
+        if isinstance(around, exp.OnConflict):
+            return around.find_ancestor(exp.Insert)
+        return around if isinstance(around, exp.Update) else None
+    if isinstance(parent, exp.Tuple) and isinstance(around, exp.Insert) and around.this is parent:
+        return around
+    return None
+
+
 def _within(node: exp.Expr, other: exp.Expr) -> bool:
     around: exp.Expr | None = node
     while around is not None and around is not other:
         around = around.parent
     return around is other
+
+
+def _is_parameter(node: exp.Expr) -> bool:
+    """The ``i`` of ``i -> i.sku``, which may be no column to the parser."""
+    return isinstance(node, exp.Identifier) and isinstance(node.parent, exp.Dot) and node.parent.this is node
 
 
 def _is_protobuf(node: exp.Expr) -> bool:

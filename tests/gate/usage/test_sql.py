@@ -12,6 +12,7 @@ from protocontract_ci.model import ModuleVerdict
 from protocontract_ci.sources import read
 from protocontract_ci.usage.sql import Word
 from protocontract_ci.verdicts.folder import Folder
+from tests.gate.company import company
 
 BEFORE = """
 syntax = "proto3";
@@ -126,6 +127,29 @@ ROWS: dict[str, tuple[str, str, str, tuple[int, ...]]] = {
         "", BOUND + "MERGE INTO orders o USING s ON o.id = s.id\nWHEN MATCHED THEN UPDATE SET coupon = s.c",
         "not_adapted", (3,),
     ),
+    "MERGE that inserts": (
+        "",
+        BOUND + "MERGE INTO orders o USING s ON o.id = s.id\nWHEN NOT MATCHED THEN INSERT (id,\n coupon) VALUES (a, b)",
+        "not_adapted", (4,),
+    ),
+    "ON CONFLICT": (
+        "postgres", BOUND + "INSERT INTO orders (id) VALUES ('1')\nON CONFLICT (id) DO UPDATE SET\n coupon = 'x'",
+        "not_adapted", (4,),
+    ),
+    "USING": ("", BOUND + "SELECT 1 FROM orders JOIN vouchers\nUSING (coupon)", "not_adapted", (3,)),
+    "a function of each item": (
+        "spark", BOUND + "SELECT transform(items,\n i -> i.sku) FROM orders", "not_adapted", (3,),
+    ),
+    "ALTER TABLE": ("", BOUND + "ALTER TABLE orders DROP COLUMN\n coupon", "not_adapted", (3,)),
+    "a statement that is left unread": (
+        "postgres", BOUND + "SELECT id FROM orders;\nGRANT SELECT (coupon) ON orders TO PUBLIC", "not_adapted", (3,),
+    ),
+    "a statement of another kind": (
+        "postgres", BOUND + "SELECT id FROM orders;\nCALL load(orders,\n coupon)", "not_adapted", (4,),
+    ),
+    "an alias that the order means": (
+        "", BOUND + "SELECT id AS coupon, count(*) FROM orders GROUP BY coupon ORDER BY coupon", "unaffected", (),
+    ),
     # schemas
     "from_json": (
         "spark", "SELECT from_json(payload,\n 'id STRING, buyer STRUCT<city: STRING, mail: STRING>') FROM events",
@@ -224,26 +248,30 @@ def test_what_binds_a_table_makes_it_certain(name: str, proof: str, verdicts: di
     assert verdicts[f"{name}.sql"].proof == proof
 
 
-ORDERS = "SELECT coupon, payload->>'coupon' FROM orders"
-
-
 @pytest.mark.parametrize(
     ("word", "text", "verdict", "proof"),
     [
-        (Word(("shop.v1.Order",)), "SELECT coupon FROM raw.orders", "not_adapted", "static"),
-        (Word(("shop.v1.Order",)), "SELECT payload->>'coupon' FROM events", "not_adapted", "static"),
-        (Word(("shop.v1.Order",)), "SELECT coupon FROM vouchers", "not_adapted", "unresolved"),
-        (Word(("shop.v1",)), "SELECT coupon FROM vouchers", "not_adapted", "unresolved"),
-        (Word(("shop.v1.Refund",)), "SELECT coupon FROM vouchers", "unaffected", "static"),
-        (Word(("shop.v1.Order",)), BOUND + "SELECT v.coupon FROM orders, vouchers v", "unaffected", "static"),
-        (Word((), required=True), "SELECT coupon FROM vouchers", "unverified", "unresolved"),
-        (Word((), required=True), "SELECT FROM WHERE (((", "unverified", "unresolved"),
-        (Word((), required=True), BOUND + "SELECT id FROM orders", "unaffected", "static"),
+        (Word("m", ("shop.v1.Order",)), "SELECT coupon FROM raw.orders", "not_adapted", "static"),
+        (Word("m", ("shop.v1.Order",)), "SELECT payload->>'coupon' FROM events", "not_adapted", "static"),
+        (Word("m", ("shop.v1.Order",)), "SELECT coupon FROM vouchers", "not_adapted", "unresolved"),
+        (Word("m", ("shop.v1",)), "SELECT coupon FROM vouchers", "not_adapted", "unresolved"),
+        (Word("m", ("shop.v1.Refund",)), "SELECT coupon FROM vouchers", "unaffected", "static"),
+        (Word("m", ("shop.v1.Order",)), BOUND + "SELECT v.coupon FROM orders, vouchers v", "unaffected", "static"),
+        (Word("m", (), required=True), "SELECT coupon FROM vouchers", "unverified", "unresolved"),
+        (Word("m", (), required=True), "SELECT FROM WHERE (((", "unverified", "unresolved"),
+        (Word("m", (), required=True), BOUND + "SELECT id FROM orders", "unaffected", "static"),
     ],
 )
 def test_what_the_module_declares(word: Word, text: str, verdict: str, proof: str, tmp_path: Path) -> None:
     found = judged(tmp_path, {"a.sql": text}, {"a.sql": word})["a.sql"]
     assert (found.verdict, found.proof) == (verdict, proof)
+
+
+def test_one_bound_file_is_enough_for_a_module(tmp_path: Path) -> None:
+    word = Word("m", (), required=True)
+    files = {"a.sql": "SELECT coupon FROM vouchers", "b.sql": BOUND + "SELECT id FROM orders"}
+    found = judged(tmp_path, files, dict.fromkeys(files, word))
+    assert {each.verdict for each in found.values()} == {"unaffected"}
 
 
 def test_what_dbt_made_of_a_template(tmp_path: Path) -> None:
@@ -265,3 +293,29 @@ def test_the_command_reads_sql_below_the_folder(tmp_path: Path, capsys: pytest.C
     assert main(["gate", *arguments, "--format", "json"]) == 1
     modules = {Path(each["file"]).name: each["verdict"] for each in json.loads(capsys.readouterr().out)["modules"]}
     assert modules == {"report.sql": "not_adapted", "other.sql": "unaffected"}
+
+
+def test_in_a_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    acme = company(tmp_path, capsys)
+    table = acme.root / "contracts/modules.toml"
+    module = '\n[[module]]\nname = "marts"\npaths = ["marts/**"]\nlanguages = ["sql"]\n'
+    acme.write({"contracts/modules.toml": table.read_text() + module, "marts/a.sql": "SELECT label FROM entities\n"})
+    acme.commit()
+    acme.git("branch", "-f", "main", "change")
+    acme.contract(("string label = 1", "string name = 1"))
+    # Nothing says what it reads, and modules.toml says that it must be read.
+    assert acme.verdicts()["marts"] == "unverified"
+    acme.edit("contracts/modules.toml", ('["sql"]', '["sql"]\ncontracts = ["acme.text.v1.Note"]'))
+    acme.write({"marts/a.sql": "-- contract: acme.text.v1.Note\nSELECT text FROM notes\n"})
+    assert acme.verdicts()["marts"] == "unaffected"
+    acme.write({"marts/a.sql": "-- contract: acme.text.v1.NamedEntity\nSELECT label FROM entities\n"})
+    acme.edit("contracts/modules.toml", ('\ncontracts = ["acme.text.v1.Note"]', ""))
+    _, answer = acme.gate()
+    (finding,) = answer["modules"]["marts"]["findings"]
+    assert (finding["path"], finding["lines"]) == ("acme.text.v1.NamedEntity.label", [2])
+    # A query that is acknowledged, and a module that has nothing to do with it any more.
+    known = "-- contract-ack: acme.text.v1.NamedEntity.label STEP (frozen table)\n"
+    acme.write(
+        {"marts/a.sql": known.replace("STEP", finding["id"].split()[-1]) + (acme.root / "marts/a.sql").read_text()}
+    )
+    assert acme.verdicts()["marts"] == "adapted"
