@@ -300,7 +300,7 @@ class Company:
                 self.repository.root, part.files, before, self.states.after, self._execute, compared=self._diff(before),
                 wanted=frozenset(file for file, name in owners.items() if name in works),
                 shared=self._of_states(before, self.states.after),
-                words=words_of(self.declared, part.files),
+                words=words_of(self.declared, part.files, self._diff(before).changes),
                 entry_points={
                     file: entry_points_of(works[name].module.entry_points, file)
                     for file, name in owners.items()

@@ -145,7 +145,8 @@ def _findings(company: Company, module: Module, state: Deployment, *, execute: b
     ]
     with repository.checkout(state.commit, files) as folder:
         judged = Folder(
-            folder, files, before, company.states.after, execute, compared=diff, words=words_of(declared, files)
+            folder, files, before, company.states.after, execute, compared=diff,
+            words=words_of(declared, files, diff.changes),
         )  # fmt: skip
         return [each for verdict in judged.verdicts() for each in verdict.findings]
 

@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Final
 
+from protocontract_ci.model import Change
 from protocontract_ci.modules import Modules
 from protocontract_ci.usage.python.reader import import_roots
 from protocontract_ci.usage.sql import SUFFIX, Word
+from protocontract_ci.verdicts.declared import reaches_unread
 
 _IMPORT: Final = re.compile(
     r"^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)|import[ \t]+([A-Za-z_][\w.]*(?:[ \t]*,[ \t]*[\w.]+)*))", re.M
@@ -67,13 +69,15 @@ def parts(files: Mapping[str, Sequence[str]], texts: Mapping[str, str], wanted: 
     return found
 
 
-def words_of(declared: Modules, files: Iterable[str]) -> dict[str, Word]:
+def words_of(declared: Modules, files: Iterable[str], changes: Sequence[Change]) -> dict[str, Word]:
     """What modules.toml says of SQL files: which contracts they are of, and whether they must be read (D16)."""
     found = {}
     for file in files:
         module = declared.module_of(file) if file.endswith(SUFFIX) else None
         if module is not None:
-            found[file] = Word(module.name, module.contracts, "sql" in module.languages and not module.uses)
+            touched = any(reaches_unread(change) and module.may_use(change.path) for change in changes)
+            required = "sql" in module.languages and not module.uses and touched
+            found[file] = Word(module.name, module.contracts, required)
     return found
 
 

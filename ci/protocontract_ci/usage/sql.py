@@ -2,8 +2,9 @@
 
 A table is of a contract where a comment says so (``-- contract: shop.v1.Order``), where from_protobuf names the
 message, or where the module declares the message in modules.toml and the table has its name. Without any of these a
-path into JSON of two keys or more counts, if exactly one message has the whole of it; of one key, where that column has
-shown to hold that message, it counts as uncertain. All other tables have columns of the same names by chance.
+path into JSON of two keys or more counts, if all messages that have the whole of it end at one field. A column that has
+shown to hold a message so, or by a schema of three names or more, gets its other keys counted as uncertain. All other
+tables have columns of the same names by chance.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from protocontract_ci.usage.sql_text import (
     comments,
     dialect_of,
     has_template,
+    may_hold_paths,
     said,
     without_templates,
 )
@@ -32,6 +34,10 @@ from protocontract_ci.usage.vocabulary import Elements
 from protocontract_compiler import ir
 
 SUFFIX: Final = ".sql"
+#: Characters of a file that no comment binds; a larger one is a dump.
+_LARGEST: Final = 2_000_000
+#: Names of a schema that are more than words that many tables have.
+_ENOUGH: Final = 3
 _UNBOUND: Final = "nothing binds its module's SQL to a message; expected a comment `-- contract: <message>`, or `uses`"
 _FOREIGN: Final = ("google.", "buf.validate.", "protocontract.")
 
@@ -177,6 +183,11 @@ class Roots:
         candidates = self._by_field.get(keys[0].text, []) if among is None else among
         return [message for message in candidates if self.walk(message, keys)[1]]
 
+    def with_fields(self, names: Iterable[str]) -> list[str]:
+        """The messages that have fields of all of these names."""
+        held = [set(self._by_field.get(name, ())) for name in names]
+        return sorted(set.intersection(*held)) if held else []
+
     def walk(self, message: str, keys: Sequence[Key]) -> tuple[list[_Step], bool]:
         """The fields that a path leads through, and whether it was walked to its end."""
         steps: list[_Step] = []
@@ -229,7 +240,7 @@ class Roots:
     def is_ours(self, name: str) -> bool:
         """Whether a name would be that of a message of these contracts, by its package."""
         packages = {file.package for state in self.elements.states for file in state.files.values()} - {""}
-        return any(name.startswith(f"{package}.") for package in packages)
+        return self.is_known(name) or any(name.startswith(f"{package}.") for package in packages)
 
 
 class _File:
@@ -254,8 +265,14 @@ class _File:
     def read(self, found: SqlFile) -> None:
         """Fills in what the file uses. Raises SqlError."""
         for each in self._said:
+            if each.wrong:
+                raise SqlError(
+                    f"line {each.comment.line}: expected `-- contract: <message>`, or ` for <table>` after it"
+                )
             if not self._roots.is_known(each.message):
                 raise SqlError(f"line {each.comment.line}: no message {each.message}")
+        if not self._may_use:
+            return
         sql = read_statements(self._plain, dialect_of(self._comments))
         self._bind(sql)
         self._show(sql)
@@ -281,6 +298,13 @@ class _File:
                 if field_name in words:
                     key = Key(field_name, *words[field_name])
                     self._add(key, f"{message}.{field_name}", "reflection", certain=False)
+
+    @property
+    def _may_use(self) -> bool:
+        """Whether there is anything to find: most SQL is of nobody's contract, and dumps are large."""
+        if self._said or self._word.contracts:
+            return True
+        return len(self._plain) < _LARGEST and may_hold_paths(self._plain, self._roots.elements.field_names)
 
     # -- which table is of which message
 
@@ -345,6 +369,10 @@ class _File:
             found = self._roots.of(keys, self._declared or None)
             if len(keys) > 1 or self._declared:
                 agreed.setdefault(place, set()).update(found[:2] if len(found) == 1 else ())
+        for origin, names in sql.schemas:
+            if origin.table is not None and origin.keys and len(names) >= _ENOUGH and self._known(origin) is None:
+                found = self._roots.with_fields(names)
+                agreed.setdefault((origin.table.name, origin.keys[0].text.lower()), set()).update(found)
         self._shown = {place: next(iter(found)) for place, found in agreed.items() if len(found) == 1}
         self.bound = self.bound or bool(self._shown) or bool(self._tables)
 
@@ -386,12 +414,21 @@ class _File:
         if keys and shown:
             certain = bool(self._declared) or len(keys) > 1
             self._path(access, shown, keys, certain=certain)
+        elif len(keys) > 1 and (agreed := self._agreed(keys)):
+            self.bound = True
+            self._path(access, agreed, keys, certain=True)
         elif (self._declared or self._hinted) and not self._said:
             among = self._declared or self._hinted
             found = self._roots.of(keys or origin.keys, among)
             for message in found:
                 self.bound = True
                 self._path(access, message, keys or origin.keys, certain=False)
+
+    def _agreed(self, keys: Sequence[Key]) -> str:
+        """One of the messages that have a whole path, where it ends at the same field in all of them; "" for none."""
+        found = self._roots.of(keys, self._declared or None)
+        ends = {self._roots.walk(message, keys)[0][-1].path for message in found}
+        return found[0] if len(ends) == 1 else ""
 
     def _path(self, access: Access, message: str, keys: Sequence[Key], *, certain: bool) -> None:
         steps, whole = self._roots.walk(message, keys)

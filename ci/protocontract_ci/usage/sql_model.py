@@ -87,3 +87,5 @@ class Sql:
     #: Tables that rows are put into.
     filled: list[Table] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
+    #: Values that are read by a schema, with the names at its top.
+    schemas: list[tuple[Origin, frozenset[str]]] = field(default_factory=list)

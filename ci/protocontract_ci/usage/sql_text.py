@@ -12,9 +12,9 @@ _LEXED: Final = re.compile(
     r"""(?P<comment>--[^\n]*|/\*.*?\*/)|'(?:''|\\.|[^'\\])*'|"(?:""|[^"])*"|`[^`]*`|\$\$.*?\$\$""", re.DOTALL
 )
 _DIALECT: Final = re.compile(r"dialect:\s*(\w+)", re.IGNORECASE)
-_CONTRACT: Final = re.compile(
-    r"^[-/*\s]*contract:\s*(?P<message>[A-Za-z_]\w*(?:\.\w+)+)(?:\s+for\s+(?P<name>[\w.]+))?[\s*/]*$"
-)
+_CONTRACT: Final = re.compile(r"^[-/*\s]*contract:\s*(?P<message>[A-Za-z_][\w.]*)(?P<rest>.*?)[\s*/]*$")
+_NAMED: Final = re.compile(r"""\s+for\s+(?P<name>[\w.`"\[\]-]+)""")
+_JSON: Final = re.compile(r"->|#>|json|from_protobuf|:\s*\w|\[\s*['\"]|variant", re.IGNORECASE)
 _TEMPLATE: Final = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
 _REFERENCE: Final = re.compile(r"\{\{-?\s*(?:ref|source)\s*\((?P<names>[^)]*)\)\s*-?\}\}")
 _SETTINGS: Final = re.compile(r"\{\{-?\s*config\s*\(")
@@ -35,11 +35,15 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """``-- contract: shop.v1.Order``: a table holds records of a message; ``name`` is what follows ``for``."""
+    """``-- contract: shop.v1.Order``: a table holds records of a message; ``name`` is what follows ``for``.
+
+    ``wrong``: what follows the message is something else.
+    """
 
     message: str
     name: str
     comment: Comment
+    wrong: bool = False
 
 
 def comments(text: str) -> list[Comment]:
@@ -67,7 +71,9 @@ def said(found: list[Comment]) -> Iterator[Said]:
     for each in found:
         match = _CONTRACT.match(each.text)
         if match is not None:
-            yield Said(match["message"], match["name"] or "", each)
+            named = _NAMED.fullmatch(match["rest"])
+            name = re.sub(r'[`"\[\]]', "", named["name"]) if named is not None else ""
+            yield Said(match["message"], name, each, wrong=bool(match["rest"].strip()) and not name)
 
 
 def has_template(text: str) -> bool:
@@ -97,6 +103,13 @@ def json_path(text: str) -> list[str]:
     text = re.sub(r"^(?:lax|strict)\s+", "", text)
     keys = (next((each for each in match.groups() if each), "") for match in _STEP.finditer(text.removeprefix("$")))
     return [key for key in keys if key and key != "*"]
+
+
+def may_hold_paths(text: str, names: frozenset[str]) -> bool:
+    """Whether SQL may have a path into JSON of two of these names, or a message of protobuf. Cheaper than to parse."""
+    if _JSON.search(text) is None:
+        return False
+    return "from_protobuf" in text.lower() or len(names & set(re.findall(r"\w+", text))) > 1
 
 
 class Places:

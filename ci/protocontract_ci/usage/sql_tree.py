@@ -438,7 +438,10 @@ class _Statement:
             # A type alone, or a schema in JSON.
             return
         offset = schema.meta.get("start", 0)
-        for path in _defined(kind):
+        paths = list(_defined(kind))
+        tops = frozenset(path[0].name for path in paths)
+        self._found.schemas += [(origin, tops) for origin in origins]
+        for path in paths:
             keys = self._json_keys([path[-1].name], offset)
             offset = self._places.next(path[-1].name, offset)
             above = [Key(each.name, json=True) for each in path[:-1]]

@@ -75,6 +75,11 @@ def findings_of_uses(judge: Judge, module: str, file: str, uses: Sequence[Use]) 
     return judge.findings(FileOfModule(module, file, uses, NoExperiments()))
 
 
+def reaches_unread(change: Change) -> bool:
+    """Whether a change may be the business of code that nobody can look at."""
+    return change.direction not in ("neutral", "added") or change.acknowledge
+
+
 def unread_findings(
     module: str, languages: Sequence[str], changes: Iterable[Change], file: str, line: int
 ) -> list[Finding]:
@@ -83,5 +88,5 @@ def unread_findings(
     return [
         Finding(module, file, "not_adapted", because, change, lines=(line,), proof="unresolved", decision="D16")
         for change in changes
-        if change.direction not in ("neutral", "added") or change.acknowledge
+        if reaches_unread(change)
     ]

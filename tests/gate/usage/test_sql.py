@@ -25,7 +25,8 @@ message Order {
   string id = 1; string coupon = 2; State state = 3; Buyer buyer = 4; repeated Item items = 5; int32 amount = 6;
   string first_name = 7; string note = 8; Size size = 9; int64 placed_at = 10; map<string, Buyer> others = 11;
 }
-message Refund { string id = 1; string reason = 2; }
+message Refund { string id = 1; string reason = 2; Buyer payer = 3; }
+message Claim { string id = 1; Buyer payer = 2; }
 """
 AFTER = """
 syntax = "proto3";
@@ -39,7 +40,8 @@ message Order {
   string amount = 6; string given_name = 7; string note = 8 [json_name = "remark"]; Size size = 9;
   int64 placed_at = 12; reserved 10; map<string, Buyer> others = 11;
 }
-message Refund { string id = 1; string reason = 2; }
+message Refund { string id = 1; string reason = 2; Buyer payer = 3; }
+message Claim { string id = 1; Buyer payer = 2; }
 """
 BOUND = "-- contract: shop.v1.Order\n"
 #: dialect, SQL, verdict, lines.
@@ -108,6 +110,9 @@ ROWS: dict[str, tuple[str, str, str, tuple[int, ...]]] = {
     "through a subquery with another name": (
         "", BOUND + "SELECT t.who.mail FROM (\n SELECT buyer AS who FROM orders) t", "not_adapted", (2,),
     ),
+    "by its quoted name": (
+        "bigquery", "-- contract: shop.v1.Order for `raw.orders`\nSELECT coupon FROM `raw.orders`", "not_adapted", (2,),
+    ),
     "a struct": ("bigquery", BOUND + "SELECT buyer.mail FROM `raw.orders`", "not_adapted", (2,)),
     "an exploded list": (
         "spark", BOUND + "SELECT item.sku FROM orders\nLATERAL VIEW explode(items) t AS item", "not_adapted", (2,),
@@ -159,6 +164,15 @@ ROWS: dict[str, tuple[str, str, str, tuple[int, ...]]] = {
         "spark", "SELECT o.coupon\nFROM (SELECT from_protobuf(value, 'shop.v1.Order', 'f.desc') AS o FROM kafka)",
         "not_adapted", (1,),
     ),
+    "a flat schema": (
+        "spark", "SELECT from_json(body,\n 'id STRING, coupon STRING, amount INT') FROM events", "not_adapted", (2,),
+    ),
+    "a flat schema of anything": (
+        "spark", "SELECT from_json(body, 'id STRING, coupon STRING, seats INT') FROM events", "unaffected", (),
+    ),
+    "a path of two messages that ends in one field": (
+        "postgres", "SELECT body->'payer'->>'mail' FROM events", "not_adapted", (1,),
+    ),
     # what changed
     "a renamed field": ("", BOUND + "SELECT first_name FROM orders", "not_adapted", (2,)),
     "the new name": ("", BOUND + "SELECT given_name FROM orders", "adapted", ()),
@@ -192,6 +206,9 @@ ROWS: dict[str, tuple[str, str, str, tuple[int, ...]]] = {
     # what cannot be read
     "no message of that name": ("", "-- contract: shop.v1.Odrer\nSELECT coupon FROM orders", "unverified", ()),
     "no table after the comment": ("", "SELECT coupon FROM orders;\n" + BOUND, "unverified", ()),
+    "a comment that says something else": (
+        "", "-- contract: shop.v1.Order in orders\nSELECT coupon FROM orders", "unverified", (),
+    ),
     "broken, and bound": ("", BOUND + "SELECT FROM WHERE (((", "unverified", ()),
     "broken, and of no contract": ("", "SELECT coupon FROM WHERE (((", "unaffected", ()),
     "a template": (
