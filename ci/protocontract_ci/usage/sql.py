@@ -18,7 +18,7 @@ from typing import Final
 
 from protocontract_ci.model import How, Use
 from protocontract_ci.usage.python.reader import Unread
-from protocontract_ci.usage.sql_model import Access, Key, Left, Origin, Sql, SqlError, Table
+from protocontract_ci.usage.sql_model import Access, Constant, Key, Left, Origin, Sql, SqlError, Table
 from protocontract_ci.usage.sql_text import (
     Comment,
     Said,
@@ -30,6 +30,7 @@ from protocontract_ci.usage.sql_text import (
     without_templates,
 )
 from protocontract_ci.usage.sql_tree import read_statements
+from protocontract_ci.usage.typescript.reader import Built, Written
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_compiler import ir
 
@@ -66,6 +67,9 @@ class SqlFile:
     bound: bool = False
     uses: list[Use] = field(default_factory=list)
     numbers: set[tuple[int, str]] = field(default_factory=set)
+    #: What is written into fields, and rows as the messages that they are.
+    written: list[Written] = field(default_factory=list)
+    built: list[Built] = field(default_factory=list)
 
 
 @dataclass
@@ -259,6 +263,7 @@ class _File:
         self._shown: dict[tuple[str, str], str] = {}
         self._uses: dict[Use, None] = {}
         self._numbers: set[tuple[int, str]] = set()
+        self._written: list[Written] = []
         #: Whether anything binds the file to a contract.
         self.bound = bool(self._said)
 
@@ -278,15 +283,23 @@ class _File:
         self._show(sql)
         for each in self._said:
             self._add(Key(each.message, each.comment.line, 1), each.message, "reflection", certain=True)
-        for table in sql.filled:
-            for message in self._messages_of(table):
+        for filled in sql.filled:
+            message = self._bound_to(filled.table, "")
+            if message:
+                table = filled.table
                 self._add(Key(table.name, table.line, 1), message, "construct", certain=True)
+                steps = [self._roots.walk(message, [Key(column)])[0] for column in filled.columns]
+                paths = frozenset(step.path for found_steps in steps for step in found_steps)
+                # A column that is no field may hold the whole record.
+                is_open = not filled.columns or not all(steps)
+                found.built.append(Built(table.line, message, paths, is_open))
         for access in sql.accesses:
             self._access(access)
         for words in sql.left:
             self._left(words)
         found.uses = sorted(self._uses, key=lambda use: (use.line, use.column, use.path, use.how))
         found.numbers = self._numbers
+        found.written = self._written
         found.bound = self.bound
 
     def _left(self, words: Left) -> None:
@@ -338,10 +351,6 @@ class _File:
             return ""
         named = [each for each in self._declared if table.short in _table_names(each)]
         return named[0] if len(named) == 1 else ""
-
-    def _messages_of(self, table: Table) -> list[str]:
-        message = self._bound_to(table, "")
-        return [message] if message else []
 
     @cached_property
     def _declared(self) -> list[str]:
@@ -435,6 +444,9 @@ class _File:
         for at, step in enumerate(steps):
             last = at == len(steps) - 1 and whole
             how: How = "write" if last and access.way == "write" else self._how(step)
+            if how == "write":
+                values = tuple(map(_literal, access.constants)) if access.exact else None
+                self._written.append(Written(step.key.line, step.path, values))
             self._add(step.key, step.path, how, certain=certain)
             if last and access.way == "has":
                 self._add(step.key, step.path, "has", certain=certain)
@@ -471,6 +483,13 @@ class _File:
     def _add(self, key: Key, path: str, how: How, *, certain: bool) -> None:
         if key.line:
             self._uses.setdefault(Use(self._name, key.line, key.column, path, how, certain))
+
+
+def _literal(constant: Constant) -> dict[str, str]:
+    """A constant as the readers of code tell one."""
+    if constant.is_text:
+        return {"text": constant.text}
+    return {"integer" if constant.text.isdigit() else "number": constant.text}
 
 
 def _in_json(origin: Origin) -> Sequence[Key]:

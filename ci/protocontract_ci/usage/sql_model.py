@@ -70,12 +70,24 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """A value that is touched, from wherever it may come, and what it is compared with."""
+    """A value that is touched, from wherever it may come, and what it is compared with.
+
+    For one that is written ``constants`` are what is written, where it is nothing but these (``exact``).
+    """
 
     origins: tuple[Origin, ...]
     way: Way = "read"
     constants: tuple[Constant, ...] = ()
     line: int = 0
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Filled:
+    """Rows that are put into a table: into these columns; empty where they are not named."""
+
+    table: Table
+    columns: tuple[str, ...] = ()
 
 
 @dataclass
@@ -84,8 +96,7 @@ class Sql:
 
     tables: list[Table] = field(default_factory=list)
     accesses: list[Access] = field(default_factory=list)
-    #: Tables that rows are put into.
-    filled: list[Table] = field(default_factory=list)
+    filled: list[Filled] = field(default_factory=list)
     left: list[Left] = field(default_factory=list)
     #: Values that are read by a schema, with the names at its top.
     schemas: list[tuple[Origin, frozenset[str]]] = field(default_factory=list)

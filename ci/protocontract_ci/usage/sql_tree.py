@@ -16,7 +16,7 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import ErrorLevel, SqlglotError
 
-from protocontract_ci.usage.sql_model import Access, Constant, Key, Origin, Sql, SqlError, Table, Way
+from protocontract_ci.usage.sql_model import Access, Constant, Filled, Key, Origin, Sql, SqlError, Table, Way
 from protocontract_ci.usage.sql_text import Places, json_path
 
 #: Tried in this order where a file does not say its dialect. "" is sqlglot's own, which takes most of them.
@@ -105,7 +105,7 @@ class _Statement:
             if isinstance(node, exp.Table) and isinstance(node.this, exp.Identifier) and self._cte(node) is None:
                 self._found.tables.append(self._table(node))
             if isinstance(node, exp.Insert) and (table := self._target(node)) is not None:
-                self._found.filled.append(table)
+                self._found.filled.append(Filled(table, tuple(each.name for each in _columns(node))))
             if isinstance(node, exp.Schema):
                 self._schema(node)
             elif isinstance(node, exp.FromJson | exp.Anonymous):
@@ -405,9 +405,21 @@ class _Statement:
 
     def _written(self, node: exp.Expr, statement: exp.Expr) -> None:
         table, found = self._target(statement), self._chain(node)
-        if table is not None and found is not None and isinstance(found[0], exp.Column):
-            keys = (self._key(found[0].this), *found[1])
-            self._add([Origin(table, keys)], node, "write")
+        if table is None or found is None or not isinstance(found[0], exp.Column):
+            return
+        if isinstance(node.parent, exp.EQ):
+            values = [node.parent.expression]
+        else:
+            at = next(at for at, each in enumerate(_columns(statement)) if each is node)
+            values = _rows(statement, at)
+        self._set(table, (self._key(found[0].this), *found[1]), node, values)
+
+    def _set(self, table: Table, keys: Sequence[Key], node: exp.Expr, values: Sequence[exp.Expr]) -> None:
+        """A column that gets these values; none where they come from elsewhere."""
+        constants = self._constants(values)
+        line = max((key.line for key in keys), default=0) or self._places.of(self._end(node))[0]
+        exact = bool(values) and len(constants) == len(values)
+        self._found.accesses.append(Access((Origin(table, tuple(keys)),), "write", tuple(constants), line, exact))
 
     def _schema(self, node: exp.Schema) -> None:
         """The columns after INSERT INTO, or those of CREATE TABLE."""
@@ -415,13 +427,12 @@ class _Statement:
         if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
             return
         held = self._table(table)
-        way: Way = "write" if isinstance(node.parent, exp.Insert) else "read"
-        for each in node.expressions:
-            if isinstance(each, exp.Identifier):
-                self._add([Origin(held, (self._key(each),))], each, way)
+        for at, each in enumerate(node.expressions):
+            if isinstance(node.parent, exp.Insert):
+                self._set(held, (self._key(each),), each, _rows(node.parent, at))
             elif isinstance(each, exp.ColumnDef):
                 for path in _defined(each):
-                    self._add([Origin(held, tuple(self._key(step) for step in path))], path[-1], way)
+                    self._add([Origin(held, tuple(self._key(step) for step in path))], path[-1], "read")
 
     def _json_schema(self, node: exp.Expr) -> None:
         """The columns in the text of from_json(payload, 'coupon STRING, buyer STRUCT<mail: STRING>')."""
@@ -494,6 +505,21 @@ def _is_understood(statement: exp.Expr) -> bool:
     if isinstance(statement, exp.Create):
         return isinstance(statement.this, exp.Schema) or isinstance(statement.expression, exp.Query)
     return isinstance(statement, (exp.Query, *_QUERIES))
+
+
+def _columns(statement: exp.Expr) -> list[exp.Expr]:
+    """The columns that INSERT names."""
+    held = statement.this
+    return list(held.expressions) if isinstance(held, exp.Schema | exp.Tuple) else []
+
+
+def _rows(statement: exp.Expr, at: int) -> list[exp.Expr]:
+    """What INSERT puts into the column at this place, for each row; nothing where a query makes the rows."""
+    values = statement.expression
+    rows = values.expressions if isinstance(values, exp.Values) else [values]
+    if not all(isinstance(row, exp.Tuple) and at < len(row.expressions) for row in rows):
+        return []
+    return [row.expressions[at] for row in rows]
 
 
 def _set_by(node: exp.Expr) -> exp.Expr | None:

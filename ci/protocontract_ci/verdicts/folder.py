@@ -28,7 +28,7 @@ from protocontract_ci.usage.vocabulary import Elements
 from protocontract_ci.verdicts import acknowledgements
 from protocontract_ci.verdicts.evidence import Laboratory, PythonExperiments
 from protocontract_ci.verdicts.judge import FileOfModule, Judge
-from protocontract_ci.verdicts.sql import sql_findings
+from protocontract_ci.verdicts.sql import SqlExperiments, sql_findings
 from protocontract_ci.verdicts.typescript import TypeScriptExperiments, findings
 from protocontract_compiler.generated_names import module_of
 
@@ -148,7 +148,9 @@ class Folder:
         acknowledged = acknowledgements.in_sql(read.text)
         changes = {f"{change.path} {change.step}" for change in self.changes}
         self.unused[name] = [each for each in acknowledged if each.key not in changes]
-        return summary(name, name, sql_findings(judge, name, read, acknowledged))
+        experiments = SqlExperiments(read, self.before, self.after, self._laboratory.maker)
+        file = FileOfModule(name, name, read.uses, experiments, frozenset(each.key for each in acknowledged))
+        return summary(name, name, sql_findings(judge, file, read))
 
     def _judged_notebook(self, judge: Judge, name: str, stale: Iterable[str]) -> ModuleVerdict:
         """As _judged, with the source that the notebook holds; its lines are those of the file in the end."""

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Sequence
 from typing import Final
 
-from protocontract_ci.model import Finding
+from protocontract_ci.execution.samples import SampleMaker
+from protocontract_ci.model import Finding, Use
+from protocontract_ci.sources import Contracts
 from protocontract_ci.usage.sql import SqlFile
-from protocontract_ci.verdicts import acknowledgements
+from protocontract_ci.usage.typescript.reader import TypeScriptFile
 from protocontract_ci.verdicts.declared import NoExperiments
+from protocontract_ci.verdicts.evidence import Evidence, Subject
 from protocontract_ci.verdicts.judge import FileOfModule, Judge
+from protocontract_ci.verdicts.typescript import TypeScriptExperiments
 
 #: Numbers on the wire and files that are imported: no query has them.
 _OUT_OF_REACH: Final = frozenset({"field_renumbered", "message_moved_file", "enum_moved_package", "enum_moved_file"})
 
 
-def sql_findings(
-    judge: Judge, name: str, found: SqlFile, acknowledged: Collection[acknowledgements.Acknowledgement]
-) -> list[Finding]:
-    """The findings of a file that is called ``name``. Nothing is run, and nothing type-checked."""
-    file = FileOfModule(name, name, found.uses, NoExperiments(), frozenset(each.key for each in acknowledged))
+class SqlExperiments(NoExperiments):
+    """Nothing is run; literals that are written are judged as those of TypeScript are."""
+
+    def __init__(self, found: SqlFile, before: Contracts, after: Contracts, maker: SampleMaker) -> None:
+        """Judges nothing yet."""
+        super().__init__()
+        written = TypeScriptFile(found.text, found.uses, written=found.written, built=found.built)
+        self._literals = TypeScriptExperiments(written, before, after, maker)
+
+    def writers(self, subject: Subject, uses: Sequence[Use]) -> Evidence:
+        """See Experiments."""
+        return self._literals.writers(subject, uses)
+
+
+def sql_findings(judge: Judge, file: FileOfModule, found: SqlFile) -> list[Finding]:
+    """The findings of the judge that can hurt SQL."""
     return [each for each in judge.findings(file) if _reaches(each, found)]
 
 

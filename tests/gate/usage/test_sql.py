@@ -17,6 +17,7 @@ from tests.gate.company import company
 BEFORE = """
 syntax = "proto3";
 package shop.v1;
+import "buf/validate/validate.proto";
 enum State { STATE_UNSPECIFIED = 0; STATE_OPEN = 1; STATE_LOST = 2; }
 enum Size { SIZE_S = 0; SIZE_L = 1; }
 message Buyer { string mail = 1; string name = 2; string city = 3; }
@@ -24,6 +25,7 @@ message Item { string sku = 1; int32 qty = 2; }
 message Order {
   string id = 1; string coupon = 2; State state = 3; Buyer buyer = 4; repeated Item items = 5; int32 amount = 6;
   string first_name = 7; string note = 8; Size size = 9; int64 placed_at = 10; map<string, Buyer> others = 11;
+  string code = 13 [(buf.validate.field).string.max_len = 20];
 }
 message Refund { string id = 1; string reason = 2; Buyer payer = 3; }
 message Claim { string id = 1; Buyer payer = 2; }
@@ -31,6 +33,7 @@ message Claim { string id = 1; Buyer payer = 2; }
 AFTER = """
 syntax = "proto3";
 package shop.v1;
+import "buf/validate/validate.proto";
 enum State { STATE_UNSPECIFIED = 0; STATE_OPEN = 1; reserved 2; reserved "STATE_LOST"; }
 enum Size { SIZE_S = 0; SIZE_L = 1; SIZE_XL = 2; }
 message Buyer { reserved 1; reserved "mail"; string name = 2; string city = 3; }
@@ -39,6 +42,7 @@ message Order {
   string id = 1; reserved 2; reserved "coupon"; State state = 3; Buyer buyer = 4; repeated Item items = 5;
   string amount = 6; string given_name = 7; string note = 8 [json_name = "remark"]; Size size = 9;
   int64 placed_at = 12; reserved 10; map<string, Buyer> others = 11;
+  string code = 13 [(buf.validate.field).string.max_len = 8];
 }
 message Refund { string id = 1; string reason = 2; Buyer payer = 3; }
 message Claim { string id = 1; Buyer payer = 2; }
@@ -203,6 +207,17 @@ ROWS: dict[str, tuple[str, str, str, tuple[int, ...]]] = {
     "acknowledged in a text": (
         "", BOUND + "SELECT coupon, '-- contract-ack: shop.v1.Order.coupon removed' FROM orders", "not_adapted", (2,),
     ),
+    # what is written
+    "a literal that a tighter rule refuses": (
+        "", BOUND + "INSERT INTO orders (id, code)\nVALUES ('1', 'short'), ('2', 'much too long')", "not_adapted", (2,),
+    ),
+    "literals that keep a tighter rule": (
+        "", BOUND + "INSERT INTO orders (id, code) VALUES ('1', 'ok')", "adapted", (),
+    ),
+    "a literal that is set": ("", BOUND + "UPDATE orders SET\n code = 'much too long'", "not_adapted", (3,)),
+    "a literal that is set, and short": ("", BOUND + "UPDATE orders SET code = 'ok'", "adapted", ()),
+    "what a query gives": ("", BOUND + "INSERT INTO orders (id, code) SELECT a, b FROM t", "not_adapted", (2,)),
+    "a tighter rule that is read": ("", BOUND + "SELECT code FROM orders", "unaffected", ()),
     # what cannot be read
     "no message of that name": ("", "-- contract: shop.v1.Odrer\nSELECT coupon FROM orders", "unverified", ()),
     "no table after the comment": ("", "SELECT coupon FROM orders;\n" + BOUND, "unverified", ()),
@@ -258,10 +273,11 @@ def test_verdicts(name: str, verdicts: dict[str, ModuleVerdict]) -> None:
     ("name", "proof"),
     [
         ("a column", "static"), ("a colon", "static"), ("which of two tables", "unresolved"),
-        ("a column that holds the message, one key", "unresolved"),
+        ("a column that holds the message, one key", "unresolved"), ("what a query gives", "unresolved"),
+        ("a literal that a tighter rule refuses", "witness"),
     ],
 )  # fmt: skip
-def test_what_binds_a_table_makes_it_certain(name: str, proof: str, verdicts: dict[str, ModuleVerdict]) -> None:
+def test_what_a_finding_rests_on(name: str, proof: str, verdicts: dict[str, ModuleVerdict]) -> None:
     assert verdicts[f"{name}.sql"].proof == proof
 
 
