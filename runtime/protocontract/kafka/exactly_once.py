@@ -285,6 +285,8 @@ class ExactlyOnce:
                 continue
             if not any(source.ready()):
                 if self._stop_at_end and not source.unsaved and source.at_end():
+                    # Everything is committed: what this process could not commit, another member did.
+                    self._works_again()
                     return
                 source.poll()
             elif source.keep_alive_due:
