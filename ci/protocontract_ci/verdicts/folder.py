@@ -266,7 +266,7 @@ def summary(module: str, file: str, findings: Sequence[Finding]) -> ModuleVerdic
     """The verdict of all findings of a file: the worst one, with the lines of all that are as bad."""
     if not findings:
         return ModuleVerdict(module, file, "unaffected", "uses nothing that changed, or nothing that can hurt it")
-    verdict = next(each for each in _WORST if any(finding.verdict == each for finding in findings))
+    verdict: Verdict = next(each for each in _WORST if any(finding.verdict == each for finding in findings))
     ruling = [finding for finding in findings if finding.verdict == verdict]
     lines = tuple(sorted({line for finding in ruling for line in finding.lines}))
     related = tuple(sorted({line for finding in ruling for line in finding.related} - set(lines)))
