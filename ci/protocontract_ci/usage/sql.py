@@ -112,19 +112,24 @@ def read_sql(
 def _read(name: str, text: str, compiled: str, roots: Roots, word: Word) -> SqlFile:
     """Raises SqlError where a file is bound to a contract and cannot be read."""
     found = SqlFile(text)
-    reader = _File(name, text, roots, word)
-    try:
-        reader.read(found)
-    except SqlError:
-        # What is no SQL as a template may be SQL as dbt has made it. What nothing binds is like a file of a language
-        # that nobody reads.
-        if not compiled and reader.bound:
-            raise
+    # What is no SQL as a template may be SQL as dbt has made it.
+    failed = _try(_File(name, text, roots, word), found)
     if compiled:
         made = SqlFile(compiled)
-        _File(name, compiled, roots, word).read(made)
+        failed = _try(_File(name, compiled, roots, word), made) or (failed if not made.bound else None)
         _take_home(made, found)
+    if failed is not None:
+        raise failed
     return found
+
+
+def _try(reader: _File, found: SqlFile) -> SqlError | None:
+    """Reads; what went wrong, where the file is bound to a contract: others are of a language that nobody reads."""
+    try:
+        reader.read(found)
+    except SqlError as error:
+        return error if reader.bound else None
+    return None
 
 
 def _compiled(folder: Path, name: str) -> str:
@@ -377,7 +382,7 @@ class _File:
             place = (origin.table.name, origin.keys[0].text.lower())
             found = self._roots.of(keys, self._declared or None)
             if len(keys) > 1 or self._declared:
-                agreed.setdefault(place, set()).update(found[:2] if len(found) == 1 else ())
+                agreed.setdefault(place, set()).update(found if len(found) == 1 else ())
         for origin, names in sql.schemas:
             if origin.table is not None and origin.keys and len(names) >= _ENOUGH and self._known(origin) is None:
                 found = self._roots.with_fields(names)

@@ -317,6 +317,13 @@ def test_what_dbt_made_of_a_template(tmp_path: Path) -> None:
     assert (found.verdict, found.lines) == ("not_adapted", (3,))
 
 
+def test_a_template_that_nothing_binds_may_be_broken(tmp_path: Path) -> None:
+    (made := tmp_path / "target/compiled/shop/a.sql").parent.mkdir(parents=True)
+    made.write_text("SELECT FROM (((")
+    assert judged(tmp_path, {"a.sql": "SELECT FROM {{ x }} ((("})["a.sql"].verdict == "unaffected"
+    assert judged(tmp_path, {"a.sql": BOUND + "SELECT FROM {{ x }} ((("})["a.sql"].verdict == "unverified"
+
+
 def test_the_command_reads_sql_below_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     contracts(tmp_path)
     (tmp_path / "modules").mkdir()
