@@ -30,7 +30,7 @@ demo-gate: $(SETUP) ## A field is added: the gate is red for each module, and gr
 	@$(BIN)/python docs/demo-gate/story.py
 
 test: $(SETUP) ## All tests that need no server; those of a broker run where KAFKA_BOOTSTRAP_SERVERS is set
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m tests
 
 check: $(SETUP) ## Lint, format, types, and that generated code is what the compiler makes
 	$(BIN)/ruff check .
