@@ -12,6 +12,7 @@ from protocontract.kafka.client import errors
 from protocontract.kafka.dead_letter import Provenance, dead_letter
 from protocontract.violations import FieldElement, Rule, Violation
 from tests.kafka.conftest import Broker
+from tests.kafka.scenario_table import until
 from tests.kafka.support import CONTRACT, GARBAGE, TOPIC, new_log
 from tests.kafka.test_broker import KEEPS_ALL, guard_process
 
@@ -139,6 +140,8 @@ def test_the_room_for_headers_is_enough() -> None:
 def test_the_broker_describes_topics(broker: Broker) -> None:
     raw = broker.topic("raw", compression_type="zstd")
     dead = broker.topic("dead", cleanup_policy="compact")
+    # A new topic's settings reach the broker a moment after its name does.
+    until(lambda: all(each.settings for each in describe(broker.admin, (raw, dead)).values()))
     found = describe(broker.admin, (raw, dead, "nowhere"))
     assert found[raw].settings["compression.type"] == "zstd"
     assert {"READ", "WRITE"} <= found[raw].operations

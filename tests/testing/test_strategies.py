@@ -107,7 +107,8 @@ def test_invalid_breaks_the_wanted_rule(name: str, rule: str) -> None:
         as_it_stands = {each.rule_id for each in contract.validate(message)}
         assert rule in as_it_stands | {each.rule_id for each in outcome.violations}
         if not rule.startswith(OURS):
-            assert rule in theirs(message)
+            # Blanks are a text for protovalidate, and nothing once they are normalised.
+            assert rule in theirs(message) | theirs(contract.normalize(message))
 
 
 def test_the_other_rules_are_kept_where_that_is_possible() -> None:
