@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
+from protocontract_ci.meaning.lowering import operation
 from protocontract_ci.meaning.smt import z3
 
-_STRING: Final = z3.StringSort()
 _LABEL: Final = "[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?"
 #: The HTML standard's valid e-mail address, which buf.validate adopts.
 EMAIL: Final = rf"^[a-zA-Z0-9.!#$%&'*+/=?^_`{{|}}~-]+@{_LABEL}(?:\.{_LABEL})*$"
 
 
 def _asked(op: str, *operands: Any) -> Any:
-    sorts = [operand.sort() for operand in operands]
-    return z3.Function(f"{op} of {' '.join(map(str, sorts))}", *sorts, z3.BoolSort())(*operands)
+    return operation(op, [operand.sort() for operand in operands], z3.BoolSort())(*operands)
 
 
 def lemmas(text: Any) -> Iterator[Any]:

@@ -426,12 +426,10 @@ class Lowering:
         if expr.type.kind not in _SORTS:
             raise NoTerm(f"{expr.op} of no scalar")
         sorts = [term.value.sort() for term in terms]
-        # The operands' sorts belong to the name: one operation has several.
-        head = f"{expr.op} of {' '.join(map(str, sorts))}"
-        function = z3.Function(head, *sorts, _SORTS[expr.type.kind]())
+        function = operation(expr.op, sorts, _SORTS[expr.type.kind]())
         values = [term.value for term in terms]
         if expr.raises:
-            error = z3.Or(error, z3.Function(f"error of {head}", *sorts, z3.BoolSort())(*values))
+            error = z3.Or(error, operation(f"error of {expr.op}", sorts, z3.BoolSort())(*values))
         elif expr.args[0].type.kind == "string" and expr.type.kind == "bool":
             self._note_format(expr, function, values)
         return Term(function(*values), error, expr.type.kind)
@@ -450,6 +448,13 @@ class Lowering:
 
 #: The length of a text in bytes, which z3 has no theory for.
 UTF8_SIZE: Final = z3.Function("utf8 size", z3.StringSort(), z3.IntSort())
+
+
+def operation(name: str, sorts: list[Any], result: Any) -> Any:
+    """An operation of CEL as a function that z3 knows nothing about. The operands' sorts belong to its name: one
+    operation has several.
+    """
+    return z3.Function(f"{name} of {' '.join(map(str, sorts))}", *sorts, result)
 
 
 def matches(pattern: str) -> Any:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from protocontract_ci.execution.entries import Entry, arguments, find_entries
-from protocontract_ci.execution.runner import Call, Outcome, Ran, Runner
+from protocontract_ci.execution.runner import Argument, Call, Outcome, Ran, Runner
 from protocontract_ci.execution.samples import SampleMaker, Samples
 from protocontract_ci.model import Language, Use, Witness
 from protocontract_ci.usage.python.names import Names
@@ -155,11 +155,7 @@ class PythonExperiments:
         data = list(dict.fromkeys((*samples.both, *samples.lost, *samples.gained)))
         if not entries:
             return UNKNOWN
-        calls = [
-            (entry, row)
-            for entry in entries
-            for row in arguments(entry, dict.fromkeys((subject.old, subject.new), data))
-        ]
+        calls = _calls(entries, subject, data)
         before, after = (self._ran(side, [Call(entry.name, row) for entry, row in calls]) for side in (0, 1))
         if before.broken or after.broken or (before.import_error and after.import_error):
             return UNKNOWN
@@ -173,15 +169,13 @@ class PythonExperiments:
             if not old.ran or not new.ran:
                 continue
             if new.failed and not old.failed and _failure(entry, new) not in usual:
-                found = next((each.value for each in row if each.message), b"")
-                return Evidence("fails", new.lines, (entry,), Witness(subject.new, found, "after"))
+                return Evidence("fails", new.lines, (entry,), Witness(subject.new, _given(row), "after"))
             cured += old.failed and not new.failed
             if not old.failed and not new.failed:
                 worked += 1
                 same += _value(old) == _value(new) if results else _kind(old) == _kind(new)
                 if results and _value(old) != _value(new):
-                    found = next((each.value for each in row if each.message), b"")
-                    return Evidence("fails", (), (entry,), Witness(subject.new, found, "after"))
+                    return Evidence("fails", (), (entry,), Witness(subject.new, _given(row), "after"))
         if (cured and not worked) or (worked and same == worked):
             return Evidence("passes", entries=tuple(entries))
         return Evidence("fails", entries=tuple(entries)) if worked and same < worked else UNKNOWN
@@ -190,9 +184,7 @@ class PythonExperiments:
         """See Experiments."""
         entries = self._using(uses)
         samples = self.laboratory.samples(subject)
-        data = (*samples.both, *samples.gained)
-        messages = dict.fromkeys((subject.old, subject.new), data)
-        calls = [(entry, row) for entry in entries for row in arguments(entry, messages)]
+        calls = _calls(entries, subject, [*samples.both, *samples.gained])
         if not calls:
             return False
         before, after = (self._ran(side, [Call(entry.name, row) for entry, row in calls]) for side in (0, 1))
@@ -213,22 +205,32 @@ class PythonExperiments:
         self, entries: Iterable[Entry], subject: Subject, data: Sequence[bytes]
     ) -> list[tuple[Entry, bytes, Outcome]]:
         """Outcomes with the message that was given: in the new state, or in the old one where the file fails there."""
-        messages = dict.fromkeys((subject.old, subject.new), data)
-        calls = [(entry, row) for entry in entries for row in arguments(entry, messages)]
+        calls = _calls(entries, subject, data)
         for side in (1, 0):
             ran = self._ran(side, [Call(entry.name, row) for entry, row in calls])
             if ran.broken:
                 return []
             if side == 1 and (ran.import_error or not any(outcome.ran for outcome in ran.outcomes)):
                 continue
-            return [
-                (entry, next((each.value for each in row if each.message), b""), outcome)
-                for (entry, row), outcome in zip(calls, ran.outcomes, strict=False)
-            ]
+            return [(entry, _given(row), outcome) for (entry, row), outcome in zip(calls, ran.outcomes, strict=False)]
         return []
 
     def _ran(self, side: int, calls: Sequence[Call]) -> Ran:
         return self.laboratory.runners[side].run(self.path, calls)
+
+
+def _calls(
+    entries: Iterable[Entry], subject: Subject, data: Sequence[bytes]
+) -> list[tuple[Entry, tuple[Argument, ...]]]:
+    """Every function with every row of arguments, in which ``data`` stands for the subject's message."""
+    messages = dict.fromkeys((subject.old, subject.new), data)
+    return [(entry, row) for entry in entries for row in arguments(entry, messages)]
+
+
+def _given(row: tuple[Argument, ...]) -> bytes:
+    """The first message among the arguments of a call; empty where there is none."""
+    given: bytes = next((each.value for each in row if each.message), b"")
+    return given
 
 
 def _failure(entry: Entry, outcome: Outcome) -> tuple[str, str, int]:

@@ -106,7 +106,7 @@ class Judge:
         if change.direction == "neutral":
             return _moved_rule(change, file)
         subject = self._subject(change)
-        uses = self._uses_of(change, subject, file)
+        uses = self._uses_of(subject, file)
         parts = []
         if change.direction in ("tightened", "breaking"):
             parts.append(self._writers(change, file, subject, uses))
@@ -121,8 +121,7 @@ class Judge:
         if element.kind == "message":
             old, new = element.name or element.new_name, element.new_name or element.name
         if element.kind in ("field", "oneof") and "@" in change.path:
-            names = (element.short_name, element.new_short_name)
-            return Subject(old, new, tuple(dict.fromkeys(name for name in names if name)))
+            return _subject_of(change)
         return Subject(old, new, self._read_by(change, old, new))
 
     def _read_by(self, change: Change, old: str, new: str) -> tuple[str, ...]:
@@ -143,7 +142,7 @@ class Judge:
             found.update(dict.fromkeys(each.name for each in self._after.schema.messages[new].fields))
         return tuple(found)
 
-    def _uses_of(self, change: Change, subject: Subject, file: FileOfModule) -> list[Use]:
+    def _uses_of(self, subject: Subject, file: FileOfModule) -> list[Use]:
         paths = {f"{message}.{name}" for message in (subject.old, subject.new) for name in subject.fields}
         return [use for use in file.uses if use.path in paths]
 
@@ -497,8 +496,6 @@ def _between(value: float, one: float, other: float, *, closed_at: float) -> boo
 
 def _moved_rule(change: Change, file: FileOfModule) -> Meaning:
     """D12: the same records are accepted, but a violation names another rule or place."""
-    if change.kind not in ("rule_moved", "cel_changed", "cel_removed", "cel_added", "rule_removed", "rule_added"):
-        return _UNAFFECTED
     if change.kind != "rule_moved":
         return _UNAFFECTED
     messages = {change.element.message, change.element.new_message, change.element.name} - {""}
