@@ -79,6 +79,28 @@ def test_a_lock_that_was_edited_by_hand_proves_nothing(acme: Company) -> None:
     assert (code, kinds) == (1, ["rule_changed", "lock_edited"])
 
 
+def test_what_helps_a_module_whose_own_state_is_at_fault_is_no_acknowledgement(acme: Company) -> None:
+    text = (acme.root / TRAINING).read_text()
+    acme.write({TRAINING: text.replace('"role": "reader"', '"role": "writer"')})
+    code, out, _ = acme.run("gate")
+    assert code == 1
+    assert out.endswith("What helps:\n  protocontract adapt training\n")
+    assert acme.run("adapt", "training")[0] == 0
+    assert acme.gate()[0] == 0
+    old = r"""# acme.text.v1.text_pb2
+from google.protobuf import descriptor_pool
+
+DESCRIPTOR = descriptor_pool.Default().AddSerializedFile(b"\n\x17acme/text/v1/text.proto\x12\x0cacme.text.v1")
+"""
+    acme.write({"notes/text_pb2.py": old})
+    acme.edit("ingest/write.py", ("end=end", "last=end"))
+    code, out, _ = acme.run("gate")
+    assert code == 1
+    assert out.partition("What helps:\n")[2].splitlines() == [
+        "  write a name that the contract has", "  generate the code anew from the contracts",
+    ]  # fmt: skip
+
+
 def test_what_main_left_behind_stays_open_for_the_lock(acme: Company) -> None:
     """The contract was merged without the module: its lock tells what it stands on, the history the rest."""
     acme.git("checkout", "-q", "main")

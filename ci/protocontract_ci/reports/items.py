@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from protocontract_ci.diff.wording import sentence
-from protocontract_ci.model import OWN_STATE, Change, Finding, ModuleVerdict, Proof, Role
+from protocontract_ci.model import OWN_STATE, Change, Finding, Kind, ModuleVerdict, Proof, Role
 from protocontract_ci.reports.impact import WORDS, Impact
 from protocontract_ci.reports.report import OPEN, Report
 from protocontract_ci.reports.slowdown import Slowdown
@@ -25,6 +25,14 @@ IMPACT: Final = "impact_on_data"
 SLOWER: Final = "slower_than_allowed"
 #: The owner of what has none.
 NOBODY: Final = "no owner"
+#: What helps where a module's own state is at fault; no acknowledgement does.
+_REMEDIES: Final[Mapping[Kind, str]] = {
+    "name_unknown": "write a name that the contract has",
+    "role_exceeded": "declare the role that {module} has, or leave the use out",
+    "contract_undeclared": "name the contract in `contracts` of {module}, or leave the use out",
+    "lock_edited": "let the locks be written by the proof: protocontract adapt {module}",
+    "copy_stale": "generate the code anew from the contracts",
+}
 #: So many owners are named in one line.
 _OWNERS: Final = 10
 
@@ -122,9 +130,16 @@ def why(change: Change, role: Role) -> str:
     return {"reader": reads, "writer": writes}.get(role, f"{writes}, and {reads}")
 
 
+def may_be_acknowledged(change: Change) -> bool:
+    """Whether a module can settle it by a word, and not by its code or its declaration alone."""
+    return change.kind not in _REMEDIES
+
+
 def remedy(report: Report, finding: Finding) -> str:
-    """What to do: adapt, or acknowledge, ready to be pasted."""
+    """What to do: adapt, or acknowledge; what can be pasted stands after a colon."""
     change = finding.change
+    if not may_be_acknowledged(change):
+        return _REMEDIES[change.kind].format(module=finding.module)
     if report.declared:
         return (
             f"adapt the code, or say why not: protocontract adapt {finding.module} --acknowledge {change.path} "

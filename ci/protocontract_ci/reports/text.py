@@ -9,7 +9,7 @@ from protocontract.terminal import BROKEN, KEPT, NEUTRAL, Paint, Style, pad, plu
 from protocontract_ci.diff.wording import means, sentence, where
 from protocontract_ci.model import Change, Finding, ModuleVerdict, Verdict
 from protocontract_ci.reports.impact import WORDS, Impact
-from protocontract_ci.reports.items import remedy, why
+from protocontract_ci.reports.items import may_be_acknowledged, remedy, why
 from protocontract_ci.reports.report import OPEN, Report
 from protocontract_ci.reports.witnesses import witness_text
 
@@ -145,12 +145,15 @@ def _closing(report: Report, paint: Paint) -> Iterator[str]:
     if not open_ones:
         yield paint(head, "bad" if red else "good")
         return
-    yield paint(f"{head}. Change the code, or say why not:", "bad")
+    either = any(may_be_acknowledged(finding.change) for finding in open_ones)
+    yield paint(f"{head}. {'Change the code, or say why not' if either else 'What helps'}:", "bad")
     yield from (f"  {line}" for line in _remedies(report, open_ones))
 
 
 def _remedies(report: Report, found: Sequence[Finding]) -> list[str]:
     """What can be pasted, each once; the first few of many."""
-    told = list(dict.fromkeys(remedy(report, finding).partition(": ")[2] for finding in found))
+    remedies = (remedy(report, finding) for finding in found)
+    # What can be pasted stands after a colon; where nothing can, the sentence is all.
+    told = list(dict.fromkeys(each.partition(": ")[2] or each for each in remedies))
     more = len(told) - _LISTED
     return told if more <= 0 else [*told[:_LISTED], f"… and {more:,} more"]
