@@ -16,9 +16,9 @@ from typing import Any, Final
 from google.protobuf import message_factory
 from google.protobuf.descriptor import FieldDescriptor as F
 
+from protocontract._options import constants, entry_fields, is_map, is_repeated, set_in
 from protocontract.testing import _scalars, _texts
 from protocontract.testing._messages import DEPTH, Maker, bounds_of_size, now
-from protocontract.testing._options import constants, entry_fields, is_map, is_repeated, set_in
 from protocontract.testing._patterns import matches
 
 _SIZES: Final = ("len", "min_len", "max_len", "len_bytes", "min_bytes", "max_bytes")

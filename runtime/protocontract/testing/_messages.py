@@ -12,8 +12,7 @@ from google.protobuf import message_factory
 from google.protobuf.descriptor import FieldDescriptor as F
 from hypothesis import strategies as st
 
-from protocontract.testing import _scalars, _texts
-from protocontract.testing._options import (
+from protocontract._options import (
     Options,
     constants,
     entry_fields,
@@ -22,6 +21,7 @@ from protocontract.testing._options import (
     is_required,
     set_in,
 )
+from protocontract.testing import _scalars, _texts
 from protocontract.testing._relations import driven, relate
 
 _IF_ZERO, _ALWAYS = 1, 3

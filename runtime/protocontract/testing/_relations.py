@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 from google.protobuf.descriptor import FieldDescriptor as F
 from hypothesis import strategies as st
 
+from protocontract._options import Options, is_repeated, set_in
 from protocontract.testing import _scalars, _texts
-from protocontract.testing._options import Options, is_repeated, set_in
 
 if TYPE_CHECKING:
     from protocontract.testing._messages import Maker

@@ -9,7 +9,7 @@ from typing import Any, Final
 from google.protobuf.descriptor import FieldDescriptor as F
 from hypothesis import strategies as st
 
-from protocontract.testing._options import set_in
+from protocontract._options import set_in
 
 _SIGNED: Final = {F.TYPE_INT32: 32, F.TYPE_SINT32: 32, F.TYPE_SFIXED32: 32, F.TYPE_INT64: 64, F.TYPE_SINT64: 64,
                   F.TYPE_SFIXED64: 64}  # fmt: skip

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from hypothesis import strategies as st
 
-from protocontract.testing._options import set_in
+from protocontract._options import set_in
 from protocontract.testing._patterns import matches, matching
 
 #: Letters that every normalizer leaves alone: of one to four bytes, none of which composes with another.
