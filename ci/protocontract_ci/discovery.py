@@ -53,7 +53,8 @@ class User:
 
 def is_source(path: str) -> bool:
     """Whether a file is source that a module may consist of and the gate reads."""
-    return path.endswith(tuple(end for ends in READ_LANGUAGES.values() for end in ends)) and not path.endswith(".d.ts")
+    ends = tuple(end for ends in READ_LANGUAGES.values() for end in ends)
+    return path.endswith(ends) and not path.endswith((".d.ts", ".d.mts", ".d.cts"))
 
 
 def find_users(root: Path, files: Iterable[str], elements: Elements) -> list[User]:

@@ -11,6 +11,7 @@ from typing import Final
 from protocontract.cli import KEPT
 from protocontract.violations import ContractError
 from protocontract_ci.diff.compare import Diff
+from protocontract_ci.discovery import is_source
 from protocontract_ci.gate.deployed import judge_deployed
 from protocontract_ci.gate.init import initialise
 from protocontract_ci.gate.repository_mode import at_the_top, judge_repository, report_of, users_outside
@@ -24,7 +25,6 @@ from protocontract_ci.usage.typescript.prepare import NotPreparedError, prepare
 from protocontract_ci.verdicts.folder import Folder
 
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv"})
-_SOURCES: Final = frozenset({".py", ".ipynb", ".sql", ".ts", ".tsx", ".mts"})
 _EPILOG: Final = """\
 In a git repository with contracts/modules.toml: the working tree against where it parted from REF (default
 origin/HEAD, origin/main). Without any configuration: --before, --after and --modules, where BEFORE and AFTER are
@@ -143,6 +143,6 @@ def source_files(root: Path) -> list[str]:
         inside = path.relative_to(root)
         if any(part.startswith(".") or part in _SKIPPED for part in inside.parts):
             continue
-        if path.suffix in _SOURCES and path.is_file() and not path.name.endswith(".d.ts"):
+        if is_source(inside.as_posix()) and path.is_file():
             found.append(inside.as_posix())
     return found

@@ -138,7 +138,8 @@ class Folder:
         read = self.typescript.files[name]
         acknowledged = acknowledgements.in_typescript(read.text)
         experiments = TypeScriptExperiments(read, self.before, self.after, self._laboratory.maker)
-        file = FileOfModule(name, name, read.uses, experiments, frozenset(each.key for each in acknowledged))
+        keys = frozenset(each.key for each in acknowledged)
+        file = FileOfModule(name, name, read.uses, experiments, keys, read.thresholds)
         changes = {f"{change.path} {change.step}" for change in self.changes}
         self.unused[name] = [each for each in acknowledged if each.key not in changes]
         return summary(name, name, findings(judge, self.changes, file, read))

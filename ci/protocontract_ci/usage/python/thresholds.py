@@ -34,7 +34,11 @@ def thresholds(tree: ast.Module) -> Iterator[Threshold]:
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
-            for each in (node.left, *node.comparators):
+            sides = (node.left, *node.comparators)
+            if any(isinstance(side, ast.Call) and getattr(side.func, "id", "") == "len" for side in sides):
+                # How many there are is no time.
+                continue
+            for each in sides:
                 yield from _found(each, constants, compared=True)
         elif isinstance(node, ast.Call) and getattr(node.func, "id", getattr(node.func, "attr", "")) != "timedelta":
             for each in (*node.args, *(keyword.value for keyword in node.keywords)):

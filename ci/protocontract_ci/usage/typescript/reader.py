@@ -21,6 +21,7 @@ from protocontract_ci.model import Use
 from protocontract_ci.usage.python.checker import CheckerError
 from protocontract_ci.usage.python.copies import Copy
 from protocontract_ci.usage.python.reader import Unread
+from protocontract_ci.usage.python.thresholds import Threshold
 from protocontract_ci.usage.typescript.declarations import State, affected, write_declarations
 from protocontract_ci.usage.typescript.prepare import PROGRAM, NotPreparedError, packages
 
@@ -70,6 +71,8 @@ class TypeScriptFile:
     written: list[Written] = field(default_factory=list)
     built: list[Built] = field(default_factory=list)
     errors: list[FreshError] = field(default_factory=list)
+    #: The numbers that it compares with or works by.
+    thresholds: list[Threshold] = field(default_factory=list)
     #: Lines of errors against the old declarations that the new ones do not give.
     gone: frozenset[int] = frozenset()
 
@@ -173,6 +176,9 @@ def _file(text: str, found: Mapping[str, Any]) -> TypeScriptFile:
     ]
     result.built = [
         Built(each["line"], each["message"], frozenset(each["fields"]), each["open"]) for each in found["constructs"]
+    ]
+    result.thresholds = [
+        Threshold(each["line"], each["value"], each["compared"], each["origin"]) for each in found["thresholds"]
     ]
     return result
 

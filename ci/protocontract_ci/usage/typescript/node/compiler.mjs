@@ -21,7 +21,7 @@ const KEPT = [
   "noImplicitOverride", "jsx", "jsxImportSource", "jsxFactory", "jsxFragmentFactory", "lib", "target", "types", "typeRoots",
   "experimentalDecorators", "useDefineForClassFields",
 ];
-const GENERATED = /_pb(\.d)?\.(ts|js|mts|mjs)$/;
+const GENERATED = /_pb(\.d)?\.[cm]?[jt]s$/;
 
 export class Compiler {
   constructor(ts, request) {
@@ -195,8 +195,8 @@ export class Compiler {
 
   // Which generated code among the files an import means.
   noteCopy(path, literal, containing) {
-    const bare = path.replace(/(\.d)?\.(js|ts|mjs|mts)$/, "");
-    const copy = this.copies.find((each) => posix.join(this.root, each.file).replace(/(\.d)?\.(js|ts|mjs|mts)$/, "") === bare);
+    const bare = path.replace(/(\.d)?\.[cm]?[jt]s$/, "");
+    const copy = this.copies.find((each) => posix.join(this.root, each.file).replace(/(\.d)?\.[cm]?[jt]s$/, "") === bare);
     if (!copy) return;
     const file = literal.getSourceFile();
     const line = file.getLineAndCharacterOfPosition(literal.getStart(file)).line + 1;
@@ -205,7 +205,7 @@ export class Compiler {
 
   // The .proto whose generated code an import names: the one with most of its path in common.
   proto(path, literal, containing) {
-    const bare = path.replace(/(\.d)?\.(js|ts|mjs|mts)$/, "");
+    const bare = path.replace(/(\.d)?\.[cm]?[jt]s$/, "");
     if (!bare.endsWith("_pb")) return undefined;
     const steps = bare.slice(0, -3).split("/").reverse();
     let best = [];
@@ -238,7 +238,7 @@ export class Compiler {
   // How the generated file on disk begins; undefined where there is none, as in a checkout that generates its code.
   head(bare) {
     if (!bare.startsWith("/")) return undefined;
-    for (const end of [".ts", ".d.ts", ".js", ".mts", ".mjs"]) {
+    for (const end of [".ts", ".d.ts", ".js", ".mts", ".d.mts", ".mjs", ".cts", ".d.cts", ".cjs"]) {
       if (existsSync(bare + end)) return readFileSync(bare + end, "utf8").slice(0, 1000);
     }
     return undefined;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { Compiler } from "./compiler.mjs";
 import { freshErrors } from "./errors.mjs";
 import { Meanings } from "./meanings.mjs";
+import { findThresholds } from "./thresholds.mjs";
 import { findUses } from "./uses.mjs";
 
 const ts = createRequire(join(process.argv[2], "package.json"))("typescript");
@@ -30,7 +31,8 @@ for (const group of compiler.groups()) {
   const touched = new Set();
   for (const name of readable) {
     const { uses, values, constructs } = findUses(ts, all, meanings, all.getSourceFile(name));
-    found.uses.push({ file: compiler.below(name), uses, values, constructs });
+    const thresholds = uses.length ? findThresholds(ts, all.getTypeChecker(), meanings, all.getSourceFile(name)) : [];
+    found.uses.push({ file: compiler.below(name), uses, values, constructs, thresholds });
     if (uses.some(({ path }) => affected.has(path) || affected.has(path.slice(0, path.lastIndexOf("."))))) touched.add(name);
   }
   // What uses nothing that differs, nor a file that does, has the same errors on both sides.
