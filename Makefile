@@ -4,8 +4,11 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 # Stamp of the finished environment: made again when what it is made from changes.
 READY := $(VENV)/.ready-$(shell cat pyproject.toml ci/requirements-dev.txt | cksum | cut -d' ' -f1)
+# PyTorch, Ray and Spark are gigabytes: their tests have an environment of their own.
+ENGINES ?= .venv-engines
+ENGINES_READY := $(ENGINES)/.ready-$(shell cat pyproject.toml ci/requirements-engines.txt | cksum | cut -d' ' -f1)
 
-.PHONY: demo demo-gate test check generate bench conformance fuzz scenarios chaos help clean
+.PHONY: demo demo-gate test test-engines check generate bench conformance fuzz scenarios chaos help clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -15,6 +18,13 @@ $(READY):
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --requirement ci/requirements-dev.txt --editable .
 	@rm -f $(VENV)/.ready-*
+	@touch $@
+
+$(ENGINES_READY):
+	$(PYTHON) -m venv $(ENGINES)
+	$(ENGINES)/bin/python -m pip install --quiet --upgrade pip
+	$(ENGINES)/bin/python -m pip install --quiet --requirement ci/requirements-engines.txt --editable .
+	@rm -f $(ENGINES)/.ready-*
 	@touch $@
 
 # buf/validate/validate_pb2.py is rendered from the installed protovalidate and never committed.
@@ -31,6 +41,10 @@ demo-gate: $(SETUP) ## A field is added: the gate is red for each module, and gr
 
 test: $(SETUP) ## All tests that need no server; those of a broker run where KAFKA_BOOTSTRAP_SERVERS is set
 	@$(BIN)/python -m tests
+
+# The first environment too: code is generated for protobuf 6, which protobuf 7 of the second one accepts.
+test-engines: $(SETUP) $(ENGINES_READY) ## Tests with PyTorch, Ray, Spark and ONNX Runtime (Spark needs java)
+	@$(ENGINES)/bin/python -m pytest -q -p no:cacheprovider tests/engines
 
 check: $(SETUP) ## Lint, format, types, and that generated code is what the compiler makes
 	$(BIN)/ruff check .
@@ -72,4 +86,4 @@ chaos: $(SETUP) ## Guards on a broker behind toxiproxy, and everything that goes
 	@$(BIN)/python -m tests.chaos --records $(RECORDS) --seed $(CHAOS_SEED)
 
 clean: ## Remove the environment and caches
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build generated/python/buf
+	rm -rf $(VENV) $(ENGINES) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build generated/python/buf

@@ -1,4 +1,4 @@
-"""``python -m tests``: all tests, in two processes side by side.
+"""``python -m tests``: all tests but those of tests/engines, in two processes side by side.
 
 Tests that talk to servers mostly wait; all others compute. Side by side they take little longer than the slower half.
 The output of the half with servers comes when the other one is done. Arguments go to both.
@@ -14,6 +14,8 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 WITH_SERVERS = ("chaos", "kafka", "registry")
+#: Their packages are in an environment of their own (``make test-engines``).
+ELSEWHERE = ("engines",)
 
 
 def main() -> int:
@@ -22,7 +24,7 @@ def main() -> int:
     rest = [
         str(path)
         for path in sorted(HERE.iterdir())
-        if path.name not in WITH_SERVERS and ((path / "__init__.py").exists() or path.name.startswith("test_"))
+        if path.name not in WITH_SERVERS + ELSEWHERE and ((path / "__init__.py").exists() or path.name.startswith("test_"))
     ]
     pytest = [sys.executable, "-m", "pytest", "-q", *sys.argv[1:]]
     # The table of failure scenarios is of the tests with servers.

@@ -15,6 +15,9 @@ _PROVIDERS: Final[dict[str, tuple[str, str]]] = {
     "prometheus_client": ("prometheus-client", "metrics"),
     "opentelemetry": ("opentelemetry-api", "otel"),
     "hypothesis": ("hypothesis", "testing"),
+    "torch": ("torch", "torch"),
+    "torchdata": ("torchdata", "torch"),
+    "pyarrow": ("pyarrow", "arrow"),
 }
 
 
