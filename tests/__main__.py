@@ -24,7 +24,8 @@ def main() -> int:
     rest = [
         str(path)
         for path in sorted(HERE.iterdir())
-        if path.name not in WITH_SERVERS + ELSEWHERE and ((path / "__init__.py").exists() or path.name.startswith("test_"))
+        if path.name not in WITH_SERVERS + ELSEWHERE
+        and ((path / "__init__.py").exists() or path.name.startswith("test_"))
     ]
     pytest = [sys.executable, "-m", "pytest", "-q", *sys.argv[1:]]
     # The table of failure scenarios is of the tests with servers.
