@@ -373,10 +373,10 @@ class Contract(Generic[M]):
     def __repr__(self) -> str:
         return f"<Contract {self.full_name} {self.version or 'unversioned'} {self.fingerprint[:12]}>"
 
-    def __reduce__(self) -> tuple[Callable[[str], Contract[Any]], tuple[str]]:
-        from protocontract.loading import load
+    def __reduce__(self) -> tuple[Callable[..., Contract[Any]], tuple[object, ...]]:
+        from protocontract.loading import travel
 
-        return load, (self.full_name,)
+        return travel(self)
 
 
 def _in_sequence(validate: Validate | None, relate: Relate | None) -> Validate | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
+from weakref import WeakValueDictionary
 
 from google.protobuf.runtime_version import VersionError
 
@@ -55,6 +56,84 @@ def resolve(name: str, *, proto_path: str | Path | None = None, descriptors: str
     except KeyError:
         known = ", ".join(sorted(contracts)) or "none"
         raise ContractError(f"no message {name} in {proto_path or descriptors}; it has: {known}") from None
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# From one process to another
+
+# Contracts compiled at run time that travelled, by name and fingerprint: in one process there is one of each, so that
+# the message classes of its copies are the same.
+_TRAVELLED: Final[WeakValueDictionary[tuple[str, str], Contract[Any]]] = WeakValueDictionary()
+
+
+def travel(contract: Contract[Any]) -> tuple[Callable[..., Contract[Any]], tuple[object, ...]]:
+    """How a contract is pickled: by name and fingerprint where it was generated, else by its descriptors.
+
+    The result is that of ``__reduce__``: a function and its arguments.
+    """
+    from google.protobuf import descriptor_pool
+
+    file = contract.message_type.DESCRIPTOR.file
+    if file.pool is descriptor_pool.Default():  # pyright: ignore[reportUnknownMemberType]  # untyped in protobuf 6
+        return load_same, (contract.full_name, contract.fingerprint)
+    _TRAVELLED[contract.full_name, contract.fingerprint] = contract
+    return compile_same, (_descriptors(file), contract.full_name, contract.fingerprint)
+
+
+def load_same(name: str, fingerprint: str) -> Contract[Any]:
+    """The generated contract of a message, as another process has it.
+
+    Raises ContractError where the generated code here has another fingerprint, or is not found.
+    """
+    return _same(load(name), fingerprint, "both processes need the same generated code")
+
+
+def compile_same(descriptors: bytes, name: str, fingerprint: str) -> Contract[Any]:
+    """A contract that another process compiled at run time, from its serialised FileDescriptorSet.
+
+    Raises ContractError where compiling it here gives another fingerprint, MissingExtra without the compiler.
+    """
+    known = _TRAVELLED.get((name, fingerprint))
+    if known is not None:
+        return known
+    from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+    contract = compiler("compile")(FileDescriptorSet.FromString(descriptors))[name]
+    found = _same(contract, fingerprint, "both processes need the same version of protocontract")
+    return _TRAVELLED.setdefault((name, fingerprint), found)
+
+
+def _same(contract: Contract[Any], fingerprint: str, advice: str) -> Contract[Any]:
+    if contract.fingerprint != fingerprint:
+        raise ContractError(
+            f"{contract.full_name} is another contract here; expected fingerprint {fingerprint},"
+            f" got {contract.fingerprint}; {advice}"
+        )
+    return contract
+
+
+def _descriptors(file: Any) -> bytes:
+    """The serialised FileDescriptorSet of a file and what it imports, without protobuf's own files."""
+    from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
+
+    found = FileDescriptorSet()
+    seen: set[str] = set()
+
+    def collect(each: Any) -> None:
+        if each.name in seen or each.name.startswith("google/protobuf/"):
+            return
+        seen.add(each.name)
+        for imported in each.dependencies:
+            collect(imported)
+        copy = FileDescriptorProto()
+        each.CopyToProto(copy)
+        found.file.append(copy)
+
+    collect(file)
+    return found.SerializeToString(deterministic=True)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
 
 
 def _nowhere(name: str, looked: list[str]) -> str:
