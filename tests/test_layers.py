@@ -31,6 +31,9 @@ ONLY_IN = {
     "numpy": ["relations"],
     "opentelemetry": ["kafka/tracing.py"],
     "prometheus_client": ["metrics.py"],
+    "pyarrow": ["arrow", "records/arrow"],
+    "pyspark": ["arrow/spark.py"],
+    "ray": [],
 }
 
 
@@ -110,7 +113,7 @@ def test_importing_the_runtime_imports_nothing_heavy() -> None:
     loaded = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True).stdout.split()
     heavy = {
         "babel", "pint", "justhtml", "unicodedata2", "kafka", "protovalidate", "numpy", "cel_expr_python",
-        "confluent_kafka", "aiokafka", "greenlet", "grpc_tools", "protocontract_compiler", "jinja2",
+        "confluent_kafka", "aiokafka", "greenlet", "grpc_tools", "protocontract_compiler", "jinja2", "pyarrow",
     }  # fmt: skip
     assert heavy.isdisjoint(loaded)
 

@@ -7,6 +7,7 @@ alone gives it, and not for fields that the contract marks ``sensitive``.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -93,6 +94,14 @@ class Change:
     rule_id: str
     before: Any
     after: Any
+
+    @property
+    def declared_path(self) -> str:
+        """The path as a promise has it, without positions and the keys of maps: ``entities[].label``."""
+        return _SUBSCRIPT.sub("[]", self.path)
+
+
+_SUBSCRIPT: Final = re.compile(r'\[(?:"(?:[^"\\]|\\.)*"|[^\]"]*)\]')
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ and one value.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -20,8 +19,6 @@ EXAMPLES: Final = 3
 
 #: The promise that stands for records that are no message of the contract at all.
 RECORD: Final = Promise("record", "can be decoded")
-
-_SUBSCRIPT = re.compile(r'\[(?:"(?:[^"\\]|\\.)*"|[^\]"]*)\]')
 
 
 @dataclass(slots=True)
@@ -128,7 +125,7 @@ class Counter:
         if not ok and outcome.decoded is None:
             self._undecodable += 1
         broken = self._count_violations(number, outcome.violations, decoded=outcome.decoded is not None)
-        for place in {self._place(_SUBSCRIPT.sub("[]", change.path), "") for change in outcome.changes} - broken:
+        for place in {self._place(change.declared_path, "") for change in outcome.changes} - broken:
             self._tallies[place].normalised += 1
 
     def refuse(self, number: int, violation: Violation) -> None:
