@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Final
 from protocontract.cli import UsageError
 from protocontract.comparison import KINDS, Difference, Finding, Kind, difference, place_of
 from protocontract.contract import Contract, Outcome
-from protocontract.verify.reading import FileEncoding, encoding_of, read_lines, read_messages
+from protocontract.records.reading import FileEncoding, encoding_of, read_lines, read_messages
 from protocontract.verify.report import shown
 from protocontract.violations import Refusal, rule_label
 from protocontract_ci.compiled import compiled

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from protocontract.records.reading import FileEncoding
 from protocontract.verify.command import count_stream
-from protocontract.verify.reading import FileEncoding
 from protocontract.verify.report import json_report, text_report
 from protocontract.wire_stream import write_delimited
 from tests.compiler.goldens import matches

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from protocontract.records.reading import encoding_of, read_lines, read_messages
 from protocontract.verify.command import count_stream
-from protocontract.verify.reading import encoding_of, read_lines, read_messages
 from protocontract.violations import Refusal
 from protocontract.wire_stream import write_delimited
 from tests.verify.support import LEDGER, contract

@@ -18,8 +18,8 @@ from protocontract.cli import COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.kafka.connection import HelpFormatter, add_connection, check_topic, cluster
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.letters import DeadLetter, extent, last_letters, read
+from protocontract.records.reading import encoding_of
 from protocontract.terminal import plural
-from protocontract.verify.reading import encoding_of
 from protocontract.violations import Refusal
 from protocontract.wire_confluent import parse_frame
 from protocontract.wire_stream import write_delimited

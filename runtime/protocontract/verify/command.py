@@ -12,9 +12,9 @@ from typing import Any, BinaryIO
 
 from protocontract.cli import BROKEN, KEPT, UsageError
 from protocontract.contract import Contract
+from protocontract.records.reading import FileEncoding, encoding_of, read_lines, read_messages, refused
 from protocontract.terminal import Paint, Progress
 from protocontract.verify.counting import Counter
-from protocontract.verify.reading import FileEncoding, encoding_of, read_lines, read_messages, refused
 from protocontract.verify.report import json_report, text_report
 from protocontract.violations import Refusal
 
