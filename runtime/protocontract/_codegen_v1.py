@@ -215,6 +215,31 @@ def tensor(**options: Any) -> Any:
     return module.checker(**options)
 
 
+# ----------------------------------------------------------------------------------------------------------------------
+# Tensors and labels
+
+
+def tensor_field(*arguments: Any, **options: Any) -> Any:
+    """What the contract says about a tensor, as a TensorField."""
+    from protocontract.tensors import fields as module
+
+    return module.tensor_field(*arguments, **options)
+
+
+def label_field(*arguments: Any, **options: Any) -> Any:
+    """What the contract says about a label, as a LabelField."""
+    from protocontract.tensors import fields as module
+
+    return module.label_field(*arguments, **options)
+
+
+def within(path: str, *fields: Any) -> tuple[Any, ...]:
+    """Tensors or labels of a message that another one holds at ``path``."""
+    from protocontract.tensors import fields as module
+
+    return module.within(path, *fields)
+
+
 __all__ = [
     "EACH",
     "Change",
@@ -241,6 +266,7 @@ __all__ = [
     "instant",
     "is_zero",
     "label",
+    "label_field",
     "money",
     "move_spans",
     "nest",
@@ -257,7 +283,9 @@ __all__ = [
     "spans",
     "spans_remapper",
     "tensor",
+    "tensor_field",
     "text",
     "unevaluable",
     "warn_all",
+    "within",
 ]

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from protocontract._partial import Fields, Rules
     from protocontract.evidence import Evidence
+    from protocontract.tensors.fields import LabelField, TensorField
 
 M = TypeVar("M", bound=Message)
 
@@ -152,6 +153,8 @@ class Contract(Generic[M]):
         normalize: Normalize | None = None,
         relate: Relate | None = None,
         promises: tuple[Promise, ...] = (),
+        tensors: tuple[TensorField, ...] = (),
+        labels: tuple[LabelField, ...] = (),
         scalars: Mapping[str, Mapping[str, Any]] | None = None,
         sensitive: frozenset[str] = frozenset(),
         contexts: frozenset[str] = frozenset(),
@@ -170,6 +173,9 @@ class Contract(Generic[M]):
         self.level: Final = level
         self.on_breach: Final = on_breach
         self.promises: Final = promises
+        #: The fields that are tensors, and those that name classes, of the message and of the messages in it.
+        self.tensors: Final = tensors
+        self.labels: Final = labels
         #: What a lenient source may write for numbers and bools, by field path (``Scalar`` in contract.proto).
         self.scalars: Final = scalars
         #: Paths (without subscripts) of the fields whose values are never shown.

@@ -22,6 +22,8 @@ from protocontract_compiler.emit.python.layout import laid_out
 from protocontract_compiler.emit.python.module import PB, RUNTIME, Module
 from protocontract_compiler.emit.python.normalize import Normalizers, reads_json
 from protocontract_compiler.emit.python.relate import Relations
+from protocontract_compiler.emit.python.spots import tuple_code
+from protocontract_compiler.emit.python.tensors import Kind, Tensors
 from protocontract_compiler.emit.python.validate import Validators
 from protocontract_compiler.emit.python.walk import options_code, value_code
 from protocontract_compiler.emit.writer import Writer
@@ -57,6 +59,7 @@ def module_source(schema: ir.Schema, file: ir.File) -> str:
     names = {message.full_name: module.names.fresh(screaming(message.python_path)) for message in messages}
     codes = _code_constants(schema, messages, module.names)
     validators, normalizers, relations = Validators(module), Normalizers(module), Relations(module)
+    tensors = Tensors(module)
     contracts = Writer()
     for message in messages:
         functions = (
@@ -64,7 +67,7 @@ def module_source(schema: ir.Schema, file: ir.File) -> str:
             ("normalize", normalizers.function(message.full_name)),
             ("relate", relations.function(message.full_name)),
         )
-        _write_contract(module, message, names[message.full_name], functions, contracts)
+        _write_contract(module, message, names[message.full_name], functions, tensors, contracts)
     for functions_of_a_kind in (normalizers, validators, relations):
         functions_of_a_kind.write_waiting()
     return _assembled(module, messages, codes, contracts, sorted(names.values()))
@@ -86,7 +89,7 @@ def _assembled(
     if codes:
         _title(writer, "Error codes: constant across releases, so that programs need not read prose")
         writer.lines(codes)
-    for section in (module.fields, module.rules, module.constants):
+    for section in (module.fields, module.rules, module.tensors, module.constants):
         if section.lines:
             _title(writer, section.title)
             writer.lines(module.field_lines() if section is module.fields else section.lines)
@@ -172,6 +175,7 @@ def _write_contract(
     message: ir.Message,
     name: str,
     functions: tuple[tuple[str, str | None], ...],
+    tensors: Tensors,
     writer: Writer,
 ) -> None:
     schema = module.schema
@@ -196,6 +200,11 @@ def _write_contract(
                     arguments = f"{literal(promise.path)}, {literal(promise.text)}, {literal(promise.rule_ids)}"
                     writer.line(f"{RUNTIME}.Promise({arguments}),")
             writer.line("),")
+        kinds: tuple[Kind, ...] = ("tensors", "labels")
+        for kind in kinds:
+            items = tensors.items(message, kind)
+            if items:
+                writer.line(f"{kind}={tuple_code(items)},")
         scalars = list(_scalars(schema, message))
         if scalars:
             pairs = ", ".join(f"{literal(name)}: {value_code(options)}" for name, options in scalars)

@@ -52,6 +52,7 @@ class Module:
         self.fields = Section("Fields, as field paths name them: number, name, type, and the types of a map's entries")
         self.rules = Section("Rules: contract, field path, id, message, place in buf.validate's FieldRules")
         self.constants = Section("Patterns, sets and normalizers, built once")
+        self.tensors = Section("Tensors and labels: path, name, dtype and dims; path and number of classes")
         self.functions: list[str] = []
         self._message_order = {name: place for place, name in enumerate(file.messages)}
         self._field_order: dict[str, tuple[int, int]] = {}
@@ -107,6 +108,17 @@ class Module:
         """The constants of fields, by message and number; those of oneofs and of other files' messages last."""
         last = (len(self._message_order) + 1, 0)
         return sorted(self.fields.lines, key=lambda line: self._field_order.get(line.partition(":")[0], last))
+
+    def tensor(self, message: str, name: str, code: str) -> str:
+        """The name of the TensorField or LabelField of a field, whose code that is."""
+        kind = "L" if ".label_field(" in code else "T"
+        hint = f"_{kind}_{self._short(message)}_{screaming(name)}"
+        return self._once(self.tensors, code, hint, key=f"{message}.{code}")
+
+    def classes(self, enum: str, code: str) -> str:
+        """The name of the table of an enum's classes."""
+        hint = f"_C_{screaming(enum.rpartition('.')[2])}"
+        return self._once(self.tensors, code, hint, key=f"{enum}: {code}")
 
     def oneof_element(self, message: str, name: str) -> str:
         """The name of the FieldElement of a oneof, which has a name only."""

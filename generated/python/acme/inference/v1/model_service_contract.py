@@ -409,6 +409,45 @@ _R_METRICS_BATCH_SIZE_UINT32_GTE: Final = _rt.Rule(
     "uint32.gte",
 )
 
+# Tensors and labels: path, name, dtype and dims; path and number of classes
+_T_ENTITY_MODEL_INPUT_INPUT_IDS: Final = _rt.tensor_field(
+    "input_ids",
+    "input_ids",
+    "int64",
+    ("batch", 256),
+    bounds={"batch": (1, 32)},
+    shape_field="shape",
+    pad=(0.0, "right"),
+    batched=True,
+    min=0.0,
+    max=249999.0,
+    line=115,
+)
+_T_ENTITY_MODEL_INPUT_ATTENTION_MASK: Final = _rt.tensor_field(
+    "attention_mask",
+    "attention_mask",
+    "int64",
+    ("batch", 256),
+    bounds={"batch": (1, 32)},
+    shape_field="shape",
+    batched=True,
+    min=0.0,
+    max=1.0,
+    line=139,
+)
+_T_ENCODER_INPUT_INPUT_IDS: Final = _rt.tensor_field(
+    "input_ids", "input_ids", "int64", ("tokens",), min=0.0, line=179
+)
+_T_ENCODER_INPUT_ATTENTION_MASK: Final = _rt.tensor_field(
+    "attention_mask", "attention_mask", "int64", ("tokens",), min=0.0, max=1.0, line=186
+)
+_T_ENTITY_MODEL_OUTPUT_LOGITS: Final = _rt.tensor_field(
+    "logits", "logits", "float32", ("batch", 256, 7), shape_field="shape", batched=True, finite=True, line=157
+)
+_T_ENCODER_OUTPUT_VECTOR: Final = _rt.tensor_field(
+    "vector", "sentence_embedding", "float32", (384,), l2_norm=(1.0, 0.001), finite=True, line=197
+)
+
 # Patterns, sets and normalizers, built once
 _MATCHES: Final = _rt.re.compile(
     "[0-9A-Fa-f]{8}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{4}-[0-9A-Fa-f]{12}"
@@ -789,6 +828,10 @@ PREDICT_REQUEST: Final = _rt.Contract(
         ),
         _rt.Promise("model", "one of entity_model and encoder is set", ("required",)),
     ),
+    tensors=(
+        *_rt.within("entity_model", _T_ENTITY_MODEL_INPUT_INPUT_IDS, _T_ENTITY_MODEL_INPUT_ATTENTION_MASK),
+        *_rt.within("encoder", _T_ENCODER_INPUT_INPUT_IDS, _T_ENCODER_INPUT_ATTENTION_MASK),
+    ),
     source="acme/inference/v1/model_service.proto",
 )
 PREDICT_RESPONSE: Final = _rt.Contract(
@@ -832,6 +875,10 @@ PREDICT_RESPONSE: Final = _rt.Contract(
             "", "an OK response carries an output, any other one does not", ("predict.output_on_success",)
         ),
     ),
+    tensors=(
+        *_rt.within("entity_model", _T_ENTITY_MODEL_OUTPUT_LOGITS),
+        *_rt.within("encoder", _T_ENCODER_OUTPUT_VECTOR),
+    ),
     source="acme/inference/v1/model_service.proto",
 )
 ENTITY_MODEL_INPUT: Final = _rt.Contract(
@@ -853,6 +900,7 @@ ENTITY_MODEL_INPUT: Final = _rt.Contract(
             ("required", "tensor.dtype", "tensor.range", "tensor.shape", "tensor.size"),
         ),
     ),
+    tensors=(_T_ENTITY_MODEL_INPUT_INPUT_IDS, _T_ENTITY_MODEL_INPUT_ATTENTION_MASK),
     source="acme/inference/v1/model_service.proto",
 )
 ENTITY_MODEL_OUTPUT: Final = _rt.Contract(
@@ -869,6 +917,7 @@ ENTITY_MODEL_OUTPUT: Final = _rt.Contract(
             ("required", "tensor.dtype", "tensor.finite", "tensor.shape", "tensor.size"),
         ),
     ),
+    tensors=(_T_ENTITY_MODEL_OUTPUT_LOGITS,),
     source="acme/inference/v1/model_service.proto",
 )
 ENCODER_INPUT: Final = _rt.Contract(
@@ -896,6 +945,7 @@ ENCODER_INPUT: Final = _rt.Contract(
             ("tensor.dtype", "tensor.range", "tensor.shape", "tensor.size"),
         ),
     ),
+    tensors=(_T_ENCODER_INPUT_INPUT_IDS, _T_ENCODER_INPUT_ATTENTION_MASK),
     source="acme/inference/v1/model_service.proto",
 )
 ENCODER_OUTPUT: Final = _rt.Contract(
@@ -910,6 +960,7 @@ ENCODER_OUTPUT: Final = _rt.Contract(
             ("tensor.dtype", "tensor.finite", "tensor.norm", "tensor.shape", "tensor.size"),
         ),
     ),
+    tensors=(_T_ENCODER_OUTPUT_VECTOR,),
     source="acme/inference/v1/model_service.proto",
 )
 EVIDENCE_STEP: Final = _rt.Contract(

@@ -420,6 +420,20 @@ _R_CHAT_TURN_CONTENT_STRING_MAX_LEN: Final = _rt.Rule(
     "string.max_len",
 )
 
+# Tensors and labels: path, name, dtype and dims; path and number of classes
+_T_TOKENIZER_OUTPUT_INPUT_IDS: Final = _rt.tensor_field(
+    "input_ids", "input_ids", "int64", ("tokens",), line=36
+)
+_T_TOKENIZER_OUTPUT_ATTENTION_MASK: Final = _rt.tensor_field(
+    "attention_mask", "attention_mask", "int64", ("tokens",), line=49
+)
+_T_TOKENIZER_OUTPUT_POSITION_IDS: Final = _rt.tensor_field(
+    "position_ids", "position_ids", "int64", ("tokens",), line=57
+)
+_T_EMBEDDING_VECTOR: Final = _rt.tensor_field(
+    "vector", "sentence_embedding", "float32", (384,), l2_norm=(1.0, 0.001), finite=True, line=91
+)
+
 # Patterns, sets and normalizers, built once
 _TEXT_CHUNK_TEXT: Final = _rt.text(
     strip_html=True,
@@ -799,6 +813,9 @@ TOKENIZER_OUTPUT: Final = _rt.Contract(
             "position_ids", "exactly 0, 1, 2, …, as long as input_ids", ("sequence.length", "sequence.step")
         ),
     ),
+    tensors=(
+        _T_TOKENIZER_OUTPUT_INPUT_IDS, _T_TOKENIZER_OUTPUT_ATTENTION_MASK, _T_TOKENIZER_OUTPUT_POSITION_IDS
+    ),
     source="acme/pipeline/v1/pipeline.proto",
 )
 EMBEDDING: Final = _rt.Contract(
@@ -827,6 +844,7 @@ EMBEDDING: Final = _rt.Contract(
         ),
         _rt.Promise("encoded_at", "required", ("required",)),
     ),
+    tensors=(_T_EMBEDDING_VECTOR,),
     source="acme/pipeline/v1/pipeline.proto",
 )
 RETRIEVED_CHUNKS: Final = _rt.Contract(
