@@ -70,3 +70,21 @@ def test_a_module_that_ends_the_process_is_contained(runner: Runner, tmp_path: P
 def test_a_changed_argument_is_the_result_of_a_function_without_one(runner: Runner, tmp_path: Path) -> None:
     body = "def f(o):\n    o.id = 'x'\n"
     assert run(runner, tmp_path, body, Argument("message", b"", "shop.v1.Order")) == "shop.v1.Order"
+
+
+def test_generated_contracts_are_those_of_the_state(tmp_path: Path) -> None:
+    rule = "[(buf.validate.field).string.min_len = 1]; }\n"
+    proto = PROTO.replace("package", 'import "buf/validate/validate.proto";\npackage').replace("; }\n", f" {rule}")
+    (tmp_path / "order.proto").write_text(proto)
+    body = (
+        "import protocontract\nfrom order_contract import ORDER\n\n\n"
+        "def f(data: bytes) -> list[str]:\n    return [each.rule_id for each in ORDER.process(data).violations]\n"
+    )
+    state = Runner(read(str(tmp_path / "order.proto")), [tmp_path])
+    assert run(state, tmp_path, body, Argument("bytes", b"")) == "list [\"str 'string.min_len'\"]"
+    # A state that does not compile has no such module: that is nobody's failure.
+    (tmp_path / "order.proto").write_text(
+        proto.replace("min_len = 1", "min_len = 2, (buf.validate.field).string.max_len = 1")
+    )
+    broken = Runner(read(str(tmp_path / "order.proto")), [tmp_path]).run(tmp_path / "module.py", [])
+    assert broken.broken == "imports contracts that do not compile"

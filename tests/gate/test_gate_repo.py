@@ -134,6 +134,20 @@ def test_a_change_of_a_module_alone_is_judged(acme: Company) -> None:
     assert (code, answer["modules"]["training"]["findings"][0]["notice"]) == (0, True)
 
 
+def test_a_package_of_which_a_module_holds_a_part(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The package is called like one of the standard library, and its `__init__.py` is above the module."""
+    files = {"checks/__init__.py": "", "checks/typing/__init__.py": "", "checks/typing/show.py": READER}
+    acme = company(tmp_path, capsys, files)
+    modules = (acme.root / "contracts/modules.toml").read_text().replace('"checks/**"', '"checks/typing/**"')
+    assert modules.count('"checks/typing/**"') == 1
+    acme.write({"contracts/modules.toml": modules})
+    acme.contract(("string label = 1 [", 'string name = 1 [(protocontract.v1.field).renamed_from = "label", '))
+    _, answer = acme.gate()
+    # Found by type, and not by name alone.
+    assert [each["proof"] for each in answer["modules"]["training"]["findings"]] == ["static"]
+    assert [each["proof"] for each in answer["modules"]["checks"]["findings"]] == ["static"]
+
+
 def test_a_module_in_a_language_that_is_not_read(acme: Company) -> None:
     module = '\n[[module]]\nname = "report"\npaths = ["report/**"]\nlanguages = ["go"]\n'
     acme.write({"contracts/modules.toml": (acme.root / "contracts/modules.toml").read_text() + module})

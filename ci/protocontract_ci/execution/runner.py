@@ -9,12 +9,14 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 
+from protocontract.violations import ContractError
+from protocontract_ci.compiled import contract_modules
 from protocontract_ci.sources import Contracts
 from protocontract_compiler.generated_names import module_of
 
@@ -91,9 +93,20 @@ class Runner:
             self._modules[name.name] = module_of(name.name)
         self._files = files.SerializeToString()
 
+    @cached_property
+    def _contract_modules(self) -> dict[str, str]:
+        return contract_modules(self.contracts)
+
     def run(self, path: Path, calls: Sequence[Call]) -> Ran:
         """Run calls of a module's functions, one after the other in one process."""
+        try:
+            # Making them takes time, so only where somebody may import them.
+            asked = "_contract" in path.read_text(encoding="utf-8", errors="replace")
+            contracts = self._contract_modules if asked else {}
+        except ContractError:
+            return Ran(broken="imports contracts that do not compile")
         job = {
+            "contracts": contracts,
             "files": base64.b64encode(self._files).decode(),
             "modules": self._modules,
             "roots": [str(root) for root in self.roots],

@@ -21,6 +21,8 @@ from pathlib import Path
 from types import FrameType, ModuleType
 from typing import Any, Final
 
+from protocontract_ci.execution.contract_modules import ContractModules
+
 _REFUSED: Final = (
     "socket.", "subprocess.", "os.system", "os.exec", "os.fork", "os.posix_spawn", "os.spawn", "ctypes.", "os.remove",
     "os.rename", "os.rmdir", "os.mkdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "os.chown", "os.kill",
@@ -43,6 +45,7 @@ def main() -> None:
     sys.stdout = sys.stderr = io.StringIO()
     _limit()
     _make_modules(base64.b64decode(job["files"]), job["modules"])
+    sys.meta_path.insert(0, ContractModules(job["contracts"]))
     sys.path[:0] = job["roots"]
     sys.dont_write_bytecode = True
     sys.addaudithook(_refuse)
@@ -105,6 +108,9 @@ def _install(module: ModuleType) -> None:
     for index in range(len(packages)):
         name = ".".join(packages[: index + 1])
         package = sys.modules.get(name)
+        if package is None and name == "protocontract":
+            # The vocabulary lies in the package that generated contracts run on.
+            package = importlib.import_module(name)
         if package is None:
             package = sys.modules[name] = ModuleType(name)
             package.__path__ = []

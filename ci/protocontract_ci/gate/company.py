@@ -215,7 +215,7 @@ class Company:
         readable = [
             name for name, work in busy.items() if work.files and work.module.generator in ("", *READ_GENERATORS)
         ]
-        for part in parts(self.files, self._texts, readable):
+        for part in parts(self.files, self._texts, readable, self.repository.root):
             self._read(part, busy)
         self._look_for_absent_names([busy[name] for name in readable])
         return [
@@ -357,9 +357,10 @@ class Company:
             or work.module.name in self._edited
             or self._changed.intersection(work.files)
         ]
-        for part in parts(self.files, self._texts, asked):
+        root = self.repository.root
+        for part in parts(self.files, self._texts, asked, root):
             held = {file: self._texts[file] for file in part.files if file.endswith(".py")}
-            found = absent_names(held, self._of_states(self.states.after), import_roots(held))
+            found = absent_names(held, self._of_states(self.states.after), import_roots(held, root))
             for work in works:
                 if work.module.name in part.modules and work.module.name in asked:
                     work.own += findings_of(work.module.name, [each for each in found if each.file in work.files])
@@ -374,7 +375,7 @@ class Company:
                 for file in work.files
                 if file.endswith(".py") and (folder / file).is_file()
             }
-        absent = absent_names(texts, self._of_states(self.states.before), import_roots(texts))
+        absent = absent_names(texts, self._of_states(self.states.before), import_roots(texts, self.repository.root))
         return {each.change.id for each in findings_of(work.module.name, absent)}
 
     # -- verdicts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from protocontract_ci.model import Change
@@ -40,12 +40,14 @@ class Part:
         self._imported |= imported
 
 
-def parts(files: Mapping[str, Sequence[str]], texts: Mapping[str, str], wanted: Iterable[str]) -> list[Part]:
+def parts(
+    files: Mapping[str, Sequence[str]], texts: Mapping[str, str], wanted: Iterable[str], top: Path
+) -> list[Part]:
     """The parts for the ``wanted`` modules, with the modules that they import from. ``files`` are those of all modules.
 
-    ``texts`` are the Python files by path.
+    ``texts`` are the Python files by path, below ``top``.
     """
-    provided = {name: _provided(held) for name, held in files.items()}
+    provided = {name: _provided(held, top) for name, held in files.items()}
     imported = {name: {each for file in held for each in imports(texts.get(file, ""))} for name, held in files.items()}
     by_name: dict[str, list[str]] = {}
     for module, names in provided.items():
@@ -92,10 +94,10 @@ def imports(text: str) -> set[str]:
     return found
 
 
-def _provided(files: Sequence[str]) -> set[str]:
+def _provided(files: Sequence[str], top: Path) -> set[str]:
     """The names that a module's files can be imported by, below the folders where imports start."""
     python = [file for file in files if file.endswith(".py")]
-    roots = [PurePosixPath(root) for root in import_roots(python)]
+    roots = [PurePosixPath(root) for root in import_roots(python, top)]
     names = set()
     for file in python:
         path = PurePosixPath(file)

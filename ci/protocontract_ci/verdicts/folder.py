@@ -217,7 +217,7 @@ class Folder:
     @cached_property
     def _laboratory(self) -> Laboratory:
         judges = (Judges(self.before), Judges(self.after))
-        roots = [self.root / each for each in import_roots(self.python.sources)]
+        roots = [self.root / each for each in import_roots(self.python.sources, self.root)]
         return Laboratory(
             (Runner(self.before, roots), Runner(self.after, roots)),
             SampleMaker(self.before, self.after, judges),
@@ -228,7 +228,7 @@ class Folder:
     @cached_property
     def _type_errors(self) -> tuple[TypeErrors, TypeErrors]:
         texts: Mapping[str, str] = {name: source.text for name, source in self.python.sources.items()}
-        roots = import_roots(texts)
+        roots = import_roots(texts, self.root)
         states = (Elements([contracts.schema]) for contracts in (self.before, self.after))
         old, new = (type_errors(texts, state, roots) for state in states)
         return old, new

@@ -93,7 +93,7 @@ def read_python(
     relevant = {path for path in sources if path in found.aware or _name(path) in imported}
     stubs = shared.stubs if shared is not None else write_stubs(elements, held)
     told = _ask(
-        {path: source for path, source in sources.items() if path in relevant}, sites, sources, stubs,
+        folder, {path: source for path, source in sources.items() if path in relevant}, sites, sources, stubs,
         checker or Ty(), shared,
     )  # fmt: skip
     for path in sorted(relevant):
@@ -166,6 +166,7 @@ def _imported(sources: Mapping[str, Source]) -> set[str]:
 
 
 def _ask(
+    folder: Path,
     relevant: Mapping[str, Source],
     sites: Mapping[str, Sites],
     sources: Mapping[str, Source],
@@ -189,7 +190,7 @@ def _ask(
         write_files(
             root, {path: text for path, text in stubs.files.items() if str(PurePosixPath(path).parent) in folders}
         )
-        roots = [generated, *(root / folder for folder in import_roots(sources))]
+        roots = [generated, *(root / each for each in import_roots(sources, folder))]
         for _ in range(_MOST_ROUNDS):
             told = {}
             places: dict[tuple[str, int, int], ast.expr] = {}
@@ -212,11 +213,17 @@ def _ask(
     return told
 
 
-def import_roots(paths: Iterable[str]) -> list[str]:
-    """Folders from which imports start: those with files that are in no package, the outermost first."""
+def import_roots(paths: Iterable[str], top: Path | None = None) -> list[str]:
+    """Folders from which imports start: those with files that are in no package, the outermost first.
+
+    ``top`` is the folder that the paths are below: what makes a folder a package may be a file of somebody else there.
+    """
     files = [PurePosixPath(path) for path in paths]
     folders = {path.parent for path in files}
     packages = {path.parent for path in files if path.name == "__init__.py"}
+    if top is not None:
+        around = {parent for folder in folders for parent in (folder, *folder.parents)} - {PurePosixPath(".")}
+        packages |= {each for each in around if (top / each / "__init__.py").is_file()}
     roots = {folder for folder in folders if folder not in packages}
     roots |= {package.parent for package in packages if package.parent not in packages}
     return [str(folder) for folder in sorted(roots, key=lambda each: (len(each.parts), str(each)))]
