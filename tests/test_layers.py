@@ -28,7 +28,7 @@ ONLY_IN = {
     "unicodedata2": ["normalize", "wire_json.py"],
     "protovalidate": ["_delegate.py", "_violation_proto.py", "explain.py"],
     "hypothesis": ["testing"],
-    "numpy": ["relations"],
+    "numpy": ["relations", "tensors"],
     "opentelemetry": ["kafka/tracing.py"],
     "prometheus_client": ["metrics.py"],
     "pyarrow": ["arrow", "records/arrow"],

@@ -15,6 +15,7 @@ _PROVIDERS: Final[dict[str, tuple[str, str]]] = {
     "prometheus_client": ("prometheus-client", "metrics"),
     "opentelemetry": ("opentelemetry-api", "otel"),
     "hypothesis": ("hypothesis", "testing"),
+    "numpy": ("numpy", "tensors"),
     "torch": ("torch", "torch"),
     "torchdata": ("torchdata", "torch"),
     "pyarrow": ("pyarrow", "arrow"),

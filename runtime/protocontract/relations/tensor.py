@@ -69,7 +69,7 @@ def checker(
     kind = None if dtype is None else dtype.lower()
     if kind is not None and kind not in elements.FORMATS:
         raise OptionError("dtype", f"no element type; expected one of {', '.join(elements.FORMATS)}")
-    axes = _Axes(dims, bounds or {}, batched)
+    axes = Axes(dims, bounds or {}, batched)
     if min is not None and max is not None and not min <= max:
         raise OptionError("min", "above max")
     if finite and kind in elements.INTEGER_BOUNDS:
@@ -196,7 +196,7 @@ def _norm(option: Mapping[str, float] | tuple[float, float] | None) -> tuple[flo
 # Axes
 
 
-class _Axes:
+class Axes:
     """Declared dims: how an element count, a stated shape and known names determine the sizes."""
 
     __slots__ = ("_bounds", "_dims")
@@ -229,8 +229,11 @@ class _Axes:
         for dim, size in zip(self._dims, sizes, strict=False):
             if isinstance(dim, int):
                 continue
-            if learnt.setdefault(dim, size) != size or bound.get(dim, size) != size:
-                return Refusal("tensor.shape", f"dim {dim} has two sizes; expected one wherever it recurs")
+            known = learnt.setdefault(dim, bound.get(dim, size))
+            if known != size:
+                return Refusal(
+                    "tensor.shape", f"dim {dim} has two sizes; expected {known} wherever it recurs, got {size}"
+                )
             low, high = self._bounds.get(dim, (0, None))
             if size < low or (high is not None and size > high):
                 wanted = f"at least {low}" if high is None else f"{low} to {high}"
