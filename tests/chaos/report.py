@@ -8,6 +8,8 @@ from collections import Counter
 from tests.chaos.faults import MEANINGS
 from tests.chaos.run import Outcome
 
+#: How many lines of each guard's log stand in the report of a run that is broken.
+_TAIL = 15
 _MORE_MEANINGS = {
     "dead-letters-recreated": "All is caught up; the dead-letter topic is removed and created again",
     "sigterm-unacknowledged": "The dead-letter topic is away; bad records come; every guard is told to end",
@@ -39,5 +41,8 @@ def report(outcome: Outcome) -> str:
     lines.append(f"{outcome.flow:>7,.0f} s  of flow, {outcome.seconds:,.0f} s in all")
     lines.append("")
     lines += [f"BREACH  {breach}" for breach in outcome.verdict.breaches]
+    if not outcome.passed:
+        for name, log in outcome.logs.items():
+            lines += [f"the end of the log of {name}:", *(f"    {line}" for line in log.splitlines()[-_TAIL:])]
     lines.append("verdict: " + ("kept" if outcome.passed else "BROKEN"))
     return "\n".join(lines)

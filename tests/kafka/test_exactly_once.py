@@ -320,6 +320,32 @@ def test_no_committed_offset_is_a_gap_where_it_was_said_so() -> None:
     assert not world.log.records(SINK)
 
 
+def test_an_offset_in_a_transaction_without_an_end_is_told(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The broker answers UNSTABLE_OFFSET_COMMIT while a transaction holds the offset: the client asks until its time
+    is over."""
+    monkeypatch.setattr("protocontract.kafka.committed_source._DECIDED_WITHIN", 0.0)
+    world = World(records=mixed(10))
+    consumer = world.consumer()
+    answers: list[str | None] = []
+
+    def undecided(*_: Any, **__: Any) -> Any:
+        answers.append(guard.blocked)
+        if answers[-1]:
+            del consumer.committed
+        raise errors.KafkaTimeoutError
+
+    consumer.committed = undecided  # type: ignore[method-assign]
+    guard = world.guard(consumer)
+    world.run(guard)
+    said = "the committed offset of payments:0 is not known (KafkaTimeoutError)"
+    assert (answers[0], answers[-1]) == (None, said)
+    assert [said in record.getMessage() for record in caplog.records if "find-hanging" in record.getMessage()] == [True]
+    assert guard.blocked is None
+    check_all_once(world, 10)
+
+
 @pytest.mark.parametrize(
     ("config", "said"),
     [

@@ -19,6 +19,7 @@ from protocontract.kafka.errors import SourceError
 from protocontract.kafka.halting import kept_halt
 from protocontract.kafka.skipping import Skip, elsewhere
 from protocontract.kafka.stats import GuardStats
+from protocontract.kafka.transaction import TRANSACTION_TIMEOUT_MS
 
 log: Final = logging.getLogger("protocontract.kafka")
 
@@ -28,6 +29,9 @@ POLL_MS: Final = 500
 KEEP_ALIVE_MS: Final = 100
 #: Seconds between two questions about what other members have committed.
 _ASK_EVERY: Final = 1.0
+#: Seconds for which a committed offset may be unknown before it is told. By then the coordinator has ended every
+#: transaction whose process died: it looks for those that are open for too long every 10 s.
+_DECIDED_WITHIN: Final = TRANSACTION_TIMEOUT_MS / 1000 + 20.0
 
 
 class Share:
@@ -89,6 +93,9 @@ class CommittedSource:
         self._generation = -1
         self._ends: dict[TopicPartition, int] = {}
         self._others_asked = 0.0
+        #: Since when no committed offset can be had, and why that blocks, once it has taken too long.
+        self._undecided_since: float | None = None
+        self.undecided: str | None = None
         interval = consumer.config.get("max_poll_interval_ms") or 300_000
         self._keep_alive_after = min(interval / 3000, 10.0)
         self._last_poll = 0.0
@@ -247,7 +254,7 @@ class CommittedSource:
             except client.errors.KafkaError as error:
                 if client.is_forbidden(error):
                     self._poll_failed(error)
-                log.info("no committed offset for %s:%d yet (%s)", tp.topic, tp.partition, type(error).__name__)
+                self._is_undecided(tp, error)
                 return
             written = "" if committed is None else kept_halt(committed.metadata or "")
             share = found[tp] = self._share(tp, generation, written)
@@ -255,6 +262,21 @@ class CommittedSource:
         self.partitions = found
         self._generation = generation
         self._restart = False
+        self._undecided_since = self.undecided = None
+
+    def _is_undecided(self, tp: TopicPartition, error: Exception) -> None:
+        now = time.monotonic()
+        log.info("no committed offset for %s:%d yet (%s)", tp.topic, tp.partition, type(error).__name__)
+        if self._undecided_since is None:
+            self._undecided_since = now
+        elif self.undecided is None and now - self._undecided_since >= _DECIDED_WITHIN:
+            self.undecided = f"the committed offset of {tp.topic}:{tp.partition} is not known ({type(error).__name__})"
+            log.warning(
+                "%s for %.0f s; waiting for it. Either the coordinator does not answer, or a transaction that holds it "
+                "was never ended: end that one (kafka-transactions find-hanging, abort)",
+                self.undecided,
+                now - self._undecided_since,
+            )
 
     def _share(self, tp: TopicPartition, generation: int, written: str) -> Share:
         """The books of a partition, given what is written beside its committed offset."""

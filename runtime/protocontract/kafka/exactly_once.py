@@ -185,7 +185,7 @@ class ExactlyOnce:
     def blocked(self) -> str | None:
         """Why nothing is committed at present, or None."""
         registry = self._judge.registry
-        return self._blocked or (None if registry is None else registry.blocked)
+        return self._blocked or self._source.undecided or (None if registry is None else registry.blocked)
 
     @property
     def unacknowledged(self) -> int:
