@@ -94,6 +94,7 @@ class FileSource:
 
     def __init__(self, path: str | os.PathLike[str], encoding: FileEncoding | None = None) -> None:
         """``encoding``: by default the file's ending says. Raises ValueError where it does not."""
+        self._descriptor: int | None = None
         self.path: Final = os.fspath(path)
         found = encoding or encoding_of(self.path)
         if found is None:
@@ -102,7 +103,6 @@ class FileSource:
             )
         self.encoding: Final[FileEncoding] = found
         self.unit: Final = "line" if found == "json" else "record"
-        self._descriptor: int | None = None
 
     @property
     def name(self) -> str:

@@ -13,7 +13,7 @@ import struct
 import sys
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 _CHUNK: Final = 1 << 13
 _NUMPY_CHUNK: Final = 1 << 16
@@ -63,6 +63,16 @@ LARGEST: Final = {
 """The largest finite value of each float dtype."""
 
 
+class Extent(NamedTuple):
+    """What the elements of a tensor are like. ``least`` and ``most`` are of the finite ones, None without."""
+
+    zeros: int
+    not_a_number: int
+    infinite: int
+    least: float | None
+    most: float | None
+
+
 class Elements(Protocol):
     """What the checks ask of a tensor. Places count elements."""
 
@@ -76,6 +86,10 @@ class Elements(Protocol):
 
     def first_bad_norm(self, length: int, value: float, tolerance: float) -> int | None:
         """The first row of ``length`` elements whose L2 norm is not within ``tolerance`` of ``value``."""
+
+    def extent(self) -> Extent:
+        """The range of the elements, and how many are special."""
+        ...
 
 
 class Numbers:
@@ -117,6 +131,20 @@ class Numbers:
                 if not low <= value <= high:
                     return at
         return None
+
+    def extent(self) -> Extent:
+        zeros = not_a_number = infinite = 0
+        least: float | None = None
+        most: float | None = None
+        for _, chunk in self._chunks():
+            finite = [value for value in chunk if value - value == 0]
+            not_a_number += sum(value != value for value in chunk)
+            zeros += finite.count(0)
+            infinite += len(chunk) - len(finite)
+            if finite:
+                least = min(finite) if least is None else min(least, min(finite))
+                most = max(finite) if most is None else max(most, max(finite))
+        return Extent(zeros, not_a_number, infinite - not_a_number, _plain(least), _plain(most))
 
     def first_bad_norm(self, length: int, value: float, tolerance: float) -> int | None:
         for row, start in enumerate(range(0, len(self._values) - length + 1, length)):
@@ -207,6 +235,26 @@ class NumPyElements:
             return 0 if len(self._array) else None
         return self._first(lambda part: (part >= low) & (part <= high))
 
+    def extent(self) -> Extent:
+        np = self._np
+        zeros = not_a_number = infinite = 0
+        least: float | None = None
+        most: float | None = None
+        for start in range(0, len(self._array), _NUMPY_CHUNK):
+            part = self._part(start, start + _NUMPY_CHUNK)
+            if part.dtype.kind == "f":
+                finite = part[np.isfinite(part)]
+                nans = int(np.count_nonzero(np.isnan(part)))
+                not_a_number += nans
+                infinite += len(part) - len(finite) - nans
+                part = finite
+            zeros += len(part) - int(np.count_nonzero(part))
+            if len(part):
+                low, high = part.min().item(), part.max().item()
+                least = low if least is None else min(least, low)
+                most = high if most is None else max(most, high)
+        return Extent(zeros, not_a_number, infinite, _plain(least), _plain(most))
+
     def first_bad_norm(self, length: int, value: float, tolerance: float) -> int | None:
         np = self._np
         rows = max(1, _NUMPY_CHUNK // length)
@@ -225,6 +273,11 @@ class NumPyElements:
                 if not abs(norm(self._exact.values(start, start + length)) - value) <= tolerance:
                     return place
         return None
+
+
+def _plain(number: float | None) -> float | None:
+    """Of the two zeros, one: which of them is the least depends on the order in which they are compared."""
+    return None if number is None else number + 0
 
 
 _NUMPY_KIND: Final = {

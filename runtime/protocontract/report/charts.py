@@ -10,6 +10,8 @@ _ROW: Final = 30
 _LABEL: Final = 190
 _FIGURE: Final = 118
 _WIDTH: Final = 760
+_COLUMNS: Final = 480
+_COLUMN_HEIGHT: Final = 64
 
 
 def bars(rows: Sequence[tuple[str, int]], total: int, unit: str) -> str:
@@ -57,6 +59,28 @@ def split(parts: Sequence[tuple[str, str, int]]) -> str:
     return (
         f'<svg class="split" viewBox="0 0 {left:.1f} 14" role="img" aria-label="{escape(label)}"'
         f' preserveAspectRatio="none">{"".join(drawn)}</svg>'
+    )
+
+
+def columns(bins: Sequence[tuple[str, int, bool]], unit: str) -> str:
+    """A histogram: ``(range in words, count, whether it is a tail)`` from left to right."""
+    most = max((number for _, number, _ in bins), default=0)
+    if not most:
+        return ""
+    step = _COLUMNS / len(bins)
+    drawn: list[str] = []
+    for place, (label, number, tail) in enumerate(bins):
+        # A bin that is not empty can be seen.
+        height = max(1.5, _COLUMN_HEIGHT * number / most) if number else 0.0
+        drawn.append(
+            f"<g><title>{escape(label)}: {number:,}</title>"
+            f'<rect class="column{" tail" if tail else ""}" x="{place * step:.1f}" y="{_COLUMN_HEIGHT - height:.1f}"'
+            f' width="{max(1.0, step - 1.5):.1f}" height="{height:.1f}"/></g>'
+        )
+    return (
+        f'<svg class="columns" viewBox="0 0 {_COLUMNS} {_COLUMN_HEIGHT + 1}" role="img" aria-label="{escape(unit)}"'
+        f' preserveAspectRatio="none">{"".join(drawn)}'
+        f'<rect class="axis" x="0" y="{_COLUMN_HEIGHT}" width="{_COLUMNS}" height="1"/></svg>'
     )
 
 
