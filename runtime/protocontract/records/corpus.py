@@ -30,9 +30,8 @@ class Entry(NamedTuple):
         return self.file.rules_of(self.record)
 
     def read(self) -> Record:
-        """Its bytes. Raises ContractError where the file is not the one that was indexed."""
-        source = self.file.source
-        return Record(self.place, self.file.read(self.record), source.encoding, self.file.size(self.record))
+        """The record as its source gave it. Raises ContractError where the file is not the one that was indexed."""
+        return self.file.record(self.record)
 
 
 class Corpus:

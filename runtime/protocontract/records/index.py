@@ -28,8 +28,8 @@ import google.protobuf
 from protocontract.evidence import data_versions
 from protocontract.records.counts import broken_rules
 from protocontract.records.judge import Judge
-from protocontract.records.sources import FileLike, Place
-from protocontract.violations import ContractError
+from protocontract.records.sources import FileLike, Place, Record
+from protocontract.violations import ContractError, Refusal
 
 _LOG: Final = logging.getLogger("protocontract.records")
 
@@ -69,7 +69,12 @@ class VerdictIndex:
             self.key: Final[dict[str, Any]] = described["key"]
             #: The rules of each verdict; the first, of a valid record, has none.
             self.rules: Final = tuple(tuple(map(str, rules)) for rules in described["rules"])
-        except (ValueError, KeyError, TypeError) as error:
+            #: Records that the source refused to give: what it said of each.
+            self._refusals: Final = {
+                int(record): Refusal(str(rule_id), str(message))
+                for record, (rule_id, message) in described["refusals"].items()
+            }
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise ContractError(f"{path} is no index of verdicts") from error
         columns: dict[str, Sequence[int]] = {}
         view, place = memoryview(self._map), len(header)
@@ -111,18 +116,15 @@ class VerdictIndex:
         """Where a record stands."""
         return Place(self.source.name, self._number[record], self._offset[record], self.source.unit)
 
-    def size(self, record: int) -> int:
-        """The bytes that a record takes."""
-        return self._size[record]
-
-    def read(self, record: int) -> bytes:
-        """A record's bytes. Raises ContractError where the file is not the one that was indexed."""
-        if self._state != self.source.state():
-            raise ContractError(f"{self.source.name} has changed since it was indexed; start again to index it anew")
-        raw = self.source.read(self._offset[record], self._size[record])
-        if len(raw) != self._size[record] and self.source.unit != "row":
-            raise ContractError(f"{self.source.name} is shorter than when it was indexed; start again to index it anew")
-        return raw
+    def record(self, record: int) -> Record:
+        """A record as the source gave it. Raises ContractError where the file is not the one that was indexed."""
+        source, size = self.source, self._size[record]
+        refusal = self._refusals.get(record)
+        if refusal is not None:
+            return Record(self.place(record), refusal, source.encoding, size)
+        if self._state != source.state():
+            raise ContractError(f"{source.name} has changed since it was indexed; start again to index it anew")
+        return Record(self.place(record), source.read(self._offset[record], size), source.encoding, size)
 
     def intact(self) -> bool:
         """Whether the file is what was written: all of it is read for that."""
@@ -198,6 +200,7 @@ def _build(source: FileLike, judge: Judge, key: dict[str, Any]) -> list[bytes]:
     columns = {name: array(code) for name, code in _COLUMNS.items()}
     offset, size, number, verdict, valid = columns.values()
     verdicts: dict[tuple[str, ...], int] = {(): 0}
+    refusals: dict[int, tuple[str, str]] = {}
     for place, record in enumerate(source.records()):
         outcome = judge.outcome(record)
         broken = () if outcome.ok else broken_rules(outcome.violations)
@@ -207,7 +210,15 @@ def _build(source: FileLike, judge: Judge, key: dict[str, Any]) -> list[bytes]:
         verdict.append(verdicts.setdefault(broken, len(verdicts)))
         if outcome.ok:
             valid.append(place)
-    header = {"key": key, "records": len(offset), "valid": len(valid), "rules": list(verdicts)}
+        if isinstance(record.raw, Refusal):
+            refusals[place] = (record.raw.rule_id, record.raw.message)
+    header = {
+        "key": key,
+        "records": len(offset),
+        "valid": len(valid),
+        "rules": list(verdicts),
+        "refusals": refusals,
+    }
     parts = [json.dumps(header, sort_keys=True).encode() + b"\n", *(column.tobytes() for column in columns.values())]
     digest = hashlib.sha256()
     for part in parts:
