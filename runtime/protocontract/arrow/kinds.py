@@ -54,4 +54,10 @@ def is_text(kind: pa.DataType) -> bool:
 def is_list(kind: pa.DataType) -> bool:
     """Whether a type holds lists; maps are none."""
     types = pa.types
-    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+    return bool(
+        types.is_list(kind)
+        or types.is_large_list(kind)
+        or types.is_fixed_size_list(kind)
+        or types.is_list_view(kind)
+        or types.is_large_list_view(kind)
+    )

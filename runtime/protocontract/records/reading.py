@@ -35,11 +35,17 @@ _BY_SUFFIX: Final[dict[str, FileEncoding]] = {
     ".json": "json", ".jsonl": "json", ".ndjson": "json",
     ".binpb": "protobuf", ".pb": "protobuf", ".bin": "protobuf",
 }  # fmt: skip
+_ARROW: Final = (".parquet", ".pq", ".arrow", ".arrows", ".ipc", ".feather")
 
 
 def encoding_of(name: str) -> FileEncoding | None:
     """How a file of this name is written, by its suffix; None where the suffix does not say."""
     return _BY_SUFFIX.get("." + name.rpartition(".")[2].lower()) if "." in name else None
+
+
+def is_arrow(name: str) -> bool:
+    """Whether a file of this name is Parquet or Arrow IPC (``arrow_source``), by its suffix."""
+    return name.lower().endswith(_ARROW)
 
 
 def read_lines(stream: BinaryIO, limit: int = MAX_RECORD) -> Iterator[tuple[int, bytes | Refusal]]:

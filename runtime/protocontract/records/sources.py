@@ -13,8 +13,8 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkabl
 
 from google.protobuf.message import Message
 
-from protocontract.contract import Encoding
-from protocontract.records.reading import FileEncoding, encoding_of, locate_lines, locate_messages
+from protocontract.contract import Contract, Encoding
+from protocontract.records.reading import FileEncoding, encoding_of, is_arrow, locate_lines, locate_messages
 from protocontract.violations import ContractError, Refusal
 
 #: What an iterable of a user's may yield: bytes in the source's encoding, a message, or JSON as text or as a mapping.
@@ -30,12 +30,12 @@ class Place:
     source: str
     #: From 1. In a file of JSON lines it is the line's.
     number: int
-    #: In bytes from the start of a file; None where the source has no bytes.
+    #: In bytes from the start of a file, in rows from that of a table; None where the source is no file.
     offset: int | None = None
     unit: str = "record"
 
     def __str__(self) -> str:
-        where = "" if self.offset is None else f" (byte {self.offset})"
+        where = "" if self.offset is None or self.unit == "row" else f" (byte {self.offset})"
         return f"{self.source} {self.unit} {self.number}{where}"
 
 
@@ -73,7 +73,7 @@ class FileLike(Source, Protocol):
 
     @property
     def unit(self) -> str:
-        """What a record's number counts: ``record`` or ``line``."""
+        """What a record's number counts: ``record``, ``line`` or ``row``."""
         ...
 
     def identity(self) -> str:
@@ -189,13 +189,23 @@ class IterableSource:
                 raise TypeError(f"{place}: expected bytes, a message, a text or a mapping, got {type(item).__name__}")
 
 
-#: Makes a source of a path for further endings; None where the path is not its own.
-Opener: TypeAlias = Callable[[str], "FileLike | None"]
+def open_source(
+    path: str | os.PathLike[str],
+    encoding: FileEncoding | None = None,
+    contract: Contract[Any] | None = None,
+    **columns: Any,
+) -> FileLike:
+    """The source of a file, by its ending or by ``encoding``.
 
+    Parquet and Arrow files need the contract that their columns are read for; ``columns`` are the further arguments of
+    ``ArrowSource``. Raises ValueError where nothing says how to read the file, MissingExtra without pyarrow; OSError
+    and ContractError as ``ArrowSource`` does.
+    """
+    if contract is None or not is_arrow(os.fspath(path)):
+        return FileSource(path, encoding)
+    from protocontract.records.arrow_source import ArrowSource
 
-def open_source(path: str | os.PathLike[str], encoding: FileEncoding | None = None) -> FileLike:
-    """The source of a file, by its ending or by ``encoding``. Raises ValueError where neither says how to read it."""
-    return FileSource(path, encoding)
+    return ArrowSource(path, contract, encoding=encoding, **columns)
 
 
 def find_files(patterns: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
