@@ -11,7 +11,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
 from protocontract._options import is_map
 from protocontract.extras import missing_extra
-from protocontract.relations.tensor_elements import INTEGER_BOUNDS
+from protocontract.relations.tensor_elements import INTEGER_BOUNDS, LARGEST
 from protocontract.violations import Refusal
 
 try:
@@ -64,22 +64,25 @@ def of_numbers(values: Any, natural: Any, dtype: str) -> Any:
         found = np.frombuffer(struct.pack(f"{len(values)}{natural.char}", *values), dtype=natural)
     else:
         found = np.array(values[:], dtype=natural)
-    if dtype == "bfloat16":
-        return _to_bfloat16(found)
     stored = STORED[dtype]
-    if found.dtype == stored:
+    if found.dtype == stored and dtype != "bfloat16":
         return found
-    with np.errstate(all="ignore"):
-        cast = found.astype(stored)
-        kept = np.isfinite(cast) | ~np.isfinite(found) if stored.kind == "f" else cast.astype(natural) == found
+    if dtype in LARGEST:
+        kept = (np.abs(found) <= LARGEST[dtype]) | ~np.isfinite(found)
+    else:
+        low, high = INTEGER_BOUNDS[dtype]
+        own = np.iinfo(natural) if natural.kind != "b" else None
+        kept = (
+            np.ones(len(found), "bool") if own is None else (found >= max(low, own.min)) & (found <= min(high, own.max))
+        )
     if not kept.all():
         return Refusal("tensor.dtype", f"a number that {dtype} does not have", int(kept.argmin()))
-    return cast
+    with np.errstate(all="ignore"):
+        return _to_bfloat16(found) if dtype == "bfloat16" else found.astype(stored)
 
 
 def _to_bfloat16(found: Any) -> Any:
-    with np.errstate(all="ignore"):
-        singles = np.atleast_1d(found.astype("float32"))
+    singles = found.astype("float32")
     bits = singles.view("uint32")
     if found.dtype == np.dtype("float64"):
         # Rounding twice goes wrong where the first step lands on a tie of the second: step back off the tie.
@@ -88,12 +91,7 @@ def _to_bfloat16(found: Any) -> Any:
         long = tie & (np.abs(singles.astype("float64")) > np.abs(found))
         bits = bits + short.astype("uint32") - long.astype("uint32")
     rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16).astype("uint16")
-    nan = np.isnan(singles)
-    rounded = np.where(nan, (bits >> 16).astype("uint16") | 0x0040, rounded)
-    lost = ((rounded & 0x7FFF) == 0x7F80) & np.isfinite(found)
-    if lost.any():
-        return Refusal("tensor.dtype", "a number that bfloat16 does not have", int(lost.argmax()))
-    return rounded
+    return np.where(np.isnan(singles), (bits >> 16).astype("uint16") | 0x0040, rounded)
 
 
 def natural_dtype(field: Any) -> Any:
