@@ -183,6 +183,8 @@ def _key(source: FileLike, judge: Judge) -> dict[str, Any]:
         "sha256": source.identity(),
         "source": type(source).__name__,
         "encoding": source.encoding,
+        # How a table's columns are read.
+        "settings": dict(getattr(source, "settings", {})),
         "contract": judge.contract.full_name,
         "fingerprint": judge.contract.fingerprint,
         "context": judge.context,

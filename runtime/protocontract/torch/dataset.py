@@ -152,7 +152,7 @@ class ContractDataset(Checked[M], Dataset[Any]):  # type: ignore[misc]  # torch 
         The other arguments are those of the class. Raises ContractError for a pattern that matches nothing.
         """
         return cls(
-            [open_source(path, encoding) for path in find_files(patterns)],
+            [open_source(path, encoding, contract) for path in find_files(patterns)],
             contract,
             on_violation=on_violation,
             quarantine=quarantine,
@@ -225,7 +225,7 @@ class ContractStream(Checked[M], IterableDataset[Any]):  # type: ignore[misc]  #
     ) -> ContractStream[M]:
         """The records of all files that match, sorted by name; see ``ContractDataset.from_files`` and the class."""
         return cls(
-            [open_source(path, encoding) for path in find_files(patterns)],
+            [open_source(path, encoding, contract) for path in find_files(patterns)],
             contract,
             uneven=uneven,
             shuffle_buffer=shuffle_buffer,

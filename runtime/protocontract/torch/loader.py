@@ -94,14 +94,11 @@ class ContractLoader(StatefulDataLoader):  # type: ignore[misc]  # torch is abse
             task: Task = StreamTask(stream, **common)
         else:
             task = FileTask(dataset, self._order(len(dataset.corpus or ()), shuffle), **common)
-        super().__init__(
-            Work(task),
-            batch_size=None,
-            sampler=self._steps,
-            collate_fn=_as_it_is,
-            snapshot_every_n_steps=None,
-            **options,
-        )
+        own: dict[str, Any] = {"sampler": self._steps, "collate_fn": _as_it_is, "snapshot_every_n_steps": None}
+        with warnings.catch_warnings():
+            # torchdata 0.11 calls what later versions of PyTorch have given up: nothing that a user could change.
+            warnings.filterwarnings("ignore", message="'set_vital' is deprecated")
+            super().__init__(Work(task), batch_size=None, **own, **options)
         # Batches are formed by our workers, so PyTorch is told of none; whoever asks for these two means ours.
         self.__dict__.update(batch_size=batch_size, drop_last=drop_last)
         self._quarantine: Final = (
