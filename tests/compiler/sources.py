@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 CONTRACTS = ROOT / "contracts"
 EXAMPLES = (
     "acme/finance/v1/transaction.proto",
+    "acme/inference/v1/content_type.proto",
     "acme/inference/v1/model_service.proto",
     "acme/pipeline/v1/pipeline.proto",
     "acme/text/v1/text.proto",

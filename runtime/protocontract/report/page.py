@@ -38,7 +38,7 @@ body {
 }
 main { max-width: 60rem; margin: 0 auto; padding: 2.5rem 1.25rem 3rem; }
 h1 { font-size: 1.5rem; line-height: 1.2; margin: 0; font-weight: 650; overflow-wrap: anywhere; }
-h1 small { font-size: 1rem; font-weight: 400; color: var(--quiet); margin-left: .4rem; }
+h1 small { font-size: 1rem; font-weight: 400; color: var(--quiet); margin-left: .4rem; white-space: nowrap; }
 h2 { font-size: 1.05rem; margin: 2.6rem 0 .3rem; font-weight: 650; }
 h2 + p.quiet { margin: 0 0 .8rem; }
 p { margin: .4rem 0; }
@@ -46,7 +46,7 @@ p { margin: .4rem 0; }
 dl { display: flex; flex-wrap: wrap; gap: .35rem 2rem; margin: .8rem 0 0; }
 dl div { display: flex; gap: .5rem; }
 dt { color: var(--quiet); }
-dd { margin: 0; }
+dd { margin: 0; overflow-wrap: anywhere; min-width: 0; }
 .summary { margin-top: 1.8rem; padding: 1.3rem 1.4rem; background: var(--sheet); border: 1px solid var(--line);
   border-radius: 6px; }
 .figures-row { display: flex; flex-wrap: wrap; gap: .8rem 2.6rem; margin-bottom: 1.1rem; }

@@ -1,0 +1,467 @@
+from buf.validate import validate_pb2 as _validate_pb2
+from protocontract.v1 import contract_pb2 as _contract_pb2
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class ContentType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    CONTENT_TYPE_UNSPECIFIED: _ClassVar[ContentType]
+    CONTENT_TYPE_3GP: _ClassVar[ContentType]
+    CONTENT_TYPE_ACE: _ClassVar[ContentType]
+    CONTENT_TYPE_AI: _ClassVar[ContentType]
+    CONTENT_TYPE_AIDL: _ClassVar[ContentType]
+    CONTENT_TYPE_APK: _ClassVar[ContentType]
+    CONTENT_TYPE_APPLEBPLIST: _ClassVar[ContentType]
+    CONTENT_TYPE_APPLEPLIST: _ClassVar[ContentType]
+    CONTENT_TYPE_ASM: _ClassVar[ContentType]
+    CONTENT_TYPE_ASP: _ClassVar[ContentType]
+    CONTENT_TYPE_AUTOHOTKEY: _ClassVar[ContentType]
+    CONTENT_TYPE_AUTOIT: _ClassVar[ContentType]
+    CONTENT_TYPE_AWK: _ClassVar[ContentType]
+    CONTENT_TYPE_BATCH: _ClassVar[ContentType]
+    CONTENT_TYPE_BAZEL: _ClassVar[ContentType]
+    CONTENT_TYPE_BIB: _ClassVar[ContentType]
+    CONTENT_TYPE_BMP: _ClassVar[ContentType]
+    CONTENT_TYPE_BZIP: _ClassVar[ContentType]
+    CONTENT_TYPE_C: _ClassVar[ContentType]
+    CONTENT_TYPE_CAB: _ClassVar[ContentType]
+    CONTENT_TYPE_CAT: _ClassVar[ContentType]
+    CONTENT_TYPE_CHM: _ClassVar[ContentType]
+    CONTENT_TYPE_CLOJURE: _ClassVar[ContentType]
+    CONTENT_TYPE_CMAKE: _ClassVar[ContentType]
+    CONTENT_TYPE_COBOL: _ClassVar[ContentType]
+    CONTENT_TYPE_COFF: _ClassVar[ContentType]
+    CONTENT_TYPE_COFFEESCRIPT: _ClassVar[ContentType]
+    CONTENT_TYPE_CPP: _ClassVar[ContentType]
+    CONTENT_TYPE_CRT: _ClassVar[ContentType]
+    CONTENT_TYPE_CRX: _ClassVar[ContentType]
+    CONTENT_TYPE_CS: _ClassVar[ContentType]
+    CONTENT_TYPE_CSPROJ: _ClassVar[ContentType]
+    CONTENT_TYPE_CSS: _ClassVar[ContentType]
+    CONTENT_TYPE_CSV: _ClassVar[ContentType]
+    CONTENT_TYPE_DART: _ClassVar[ContentType]
+    CONTENT_TYPE_DEB: _ClassVar[ContentType]
+    CONTENT_TYPE_DEX: _ClassVar[ContentType]
+    CONTENT_TYPE_DICOM: _ClassVar[ContentType]
+    CONTENT_TYPE_DIFF: _ClassVar[ContentType]
+    CONTENT_TYPE_DM: _ClassVar[ContentType]
+    CONTENT_TYPE_DMG: _ClassVar[ContentType]
+    CONTENT_TYPE_DOC: _ClassVar[ContentType]
+    CONTENT_TYPE_DOCKERFILE: _ClassVar[ContentType]
+    CONTENT_TYPE_DOCX: _ClassVar[ContentType]
+    CONTENT_TYPE_DSSTORE: _ClassVar[ContentType]
+    CONTENT_TYPE_DWG: _ClassVar[ContentType]
+    CONTENT_TYPE_DXF: _ClassVar[ContentType]
+    CONTENT_TYPE_ELF: _ClassVar[ContentType]
+    CONTENT_TYPE_ELIXIR: _ClassVar[ContentType]
+    CONTENT_TYPE_EMF: _ClassVar[ContentType]
+    CONTENT_TYPE_EML: _ClassVar[ContentType]
+    CONTENT_TYPE_EPUB: _ClassVar[ContentType]
+    CONTENT_TYPE_ERB: _ClassVar[ContentType]
+    CONTENT_TYPE_ERLANG: _ClassVar[ContentType]
+    CONTENT_TYPE_FLAC: _ClassVar[ContentType]
+    CONTENT_TYPE_FLV: _ClassVar[ContentType]
+    CONTENT_TYPE_FORTRAN: _ClassVar[ContentType]
+    CONTENT_TYPE_GEMFILE: _ClassVar[ContentType]
+    CONTENT_TYPE_GEMSPEC: _ClassVar[ContentType]
+    CONTENT_TYPE_GIF: _ClassVar[ContentType]
+    CONTENT_TYPE_GITATTRIBUTES: _ClassVar[ContentType]
+    CONTENT_TYPE_GITMODULES: _ClassVar[ContentType]
+    CONTENT_TYPE_GO: _ClassVar[ContentType]
+    CONTENT_TYPE_GRADLE: _ClassVar[ContentType]
+    CONTENT_TYPE_GROOVY: _ClassVar[ContentType]
+    CONTENT_TYPE_GZIP: _ClassVar[ContentType]
+    CONTENT_TYPE_H5: _ClassVar[ContentType]
+    CONTENT_TYPE_HANDLEBARS: _ClassVar[ContentType]
+    CONTENT_TYPE_HASKELL: _ClassVar[ContentType]
+    CONTENT_TYPE_HCL: _ClassVar[ContentType]
+    CONTENT_TYPE_HLP: _ClassVar[ContentType]
+    CONTENT_TYPE_HTACCESS: _ClassVar[ContentType]
+    CONTENT_TYPE_HTML: _ClassVar[ContentType]
+    CONTENT_TYPE_ICNS: _ClassVar[ContentType]
+    CONTENT_TYPE_ICO: _ClassVar[ContentType]
+    CONTENT_TYPE_ICS: _ClassVar[ContentType]
+    CONTENT_TYPE_IGNOREFILE: _ClassVar[ContentType]
+    CONTENT_TYPE_INI: _ClassVar[ContentType]
+    CONTENT_TYPE_INTERNETSHORTCUT: _ClassVar[ContentType]
+    CONTENT_TYPE_IPYNB: _ClassVar[ContentType]
+    CONTENT_TYPE_ISO: _ClassVar[ContentType]
+    CONTENT_TYPE_JAR: _ClassVar[ContentType]
+    CONTENT_TYPE_JAVA: _ClassVar[ContentType]
+    CONTENT_TYPE_JAVABYTECODE: _ClassVar[ContentType]
+    CONTENT_TYPE_JAVASCRIPT: _ClassVar[ContentType]
+    CONTENT_TYPE_JINJA: _ClassVar[ContentType]
+    CONTENT_TYPE_JP2: _ClassVar[ContentType]
+    CONTENT_TYPE_JPEG: _ClassVar[ContentType]
+    CONTENT_TYPE_JSON: _ClassVar[ContentType]
+    CONTENT_TYPE_JSONL: _ClassVar[ContentType]
+    CONTENT_TYPE_JULIA: _ClassVar[ContentType]
+    CONTENT_TYPE_KOTLIN: _ClassVar[ContentType]
+    CONTENT_TYPE_LATEX: _ClassVar[ContentType]
+    CONTENT_TYPE_LHA: _ClassVar[ContentType]
+    CONTENT_TYPE_LISP: _ClassVar[ContentType]
+    CONTENT_TYPE_LNK: _ClassVar[ContentType]
+    CONTENT_TYPE_LUA: _ClassVar[ContentType]
+    CONTENT_TYPE_M3U: _ClassVar[ContentType]
+    CONTENT_TYPE_M4: _ClassVar[ContentType]
+    CONTENT_TYPE_MACHO: _ClassVar[ContentType]
+    CONTENT_TYPE_MAKEFILE: _ClassVar[ContentType]
+    CONTENT_TYPE_MARKDOWN: _ClassVar[ContentType]
+    CONTENT_TYPE_MATLAB: _ClassVar[ContentType]
+    CONTENT_TYPE_MHT: _ClassVar[ContentType]
+    CONTENT_TYPE_MIDI: _ClassVar[ContentType]
+    CONTENT_TYPE_MKV: _ClassVar[ContentType]
+    CONTENT_TYPE_MP3: _ClassVar[ContentType]
+    CONTENT_TYPE_MP4: _ClassVar[ContentType]
+    CONTENT_TYPE_MSCOMPRESS: _ClassVar[ContentType]
+    CONTENT_TYPE_MSI: _ClassVar[ContentType]
+    CONTENT_TYPE_MUM: _ClassVar[ContentType]
+    CONTENT_TYPE_NPY: _ClassVar[ContentType]
+    CONTENT_TYPE_NPZ: _ClassVar[ContentType]
+    CONTENT_TYPE_NUPKG: _ClassVar[ContentType]
+    CONTENT_TYPE_OBJECTIVEC: _ClassVar[ContentType]
+    CONTENT_TYPE_OCAML: _ClassVar[ContentType]
+    CONTENT_TYPE_ODP: _ClassVar[ContentType]
+    CONTENT_TYPE_ODS: _ClassVar[ContentType]
+    CONTENT_TYPE_ODT: _ClassVar[ContentType]
+    CONTENT_TYPE_OGG: _ClassVar[ContentType]
+    CONTENT_TYPE_ONE: _ClassVar[ContentType]
+    CONTENT_TYPE_ONNX: _ClassVar[ContentType]
+    CONTENT_TYPE_OTF: _ClassVar[ContentType]
+    CONTENT_TYPE_OUTLOOK: _ClassVar[ContentType]
+    CONTENT_TYPE_PARQUET: _ClassVar[ContentType]
+    CONTENT_TYPE_PASCAL: _ClassVar[ContentType]
+    CONTENT_TYPE_PCAP: _ClassVar[ContentType]
+    CONTENT_TYPE_PDB: _ClassVar[ContentType]
+    CONTENT_TYPE_PDF: _ClassVar[ContentType]
+    CONTENT_TYPE_PEBIN: _ClassVar[ContentType]
+    CONTENT_TYPE_PEM: _ClassVar[ContentType]
+    CONTENT_TYPE_PERL: _ClassVar[ContentType]
+    CONTENT_TYPE_PHP: _ClassVar[ContentType]
+    CONTENT_TYPE_PICKLE: _ClassVar[ContentType]
+    CONTENT_TYPE_PNG: _ClassVar[ContentType]
+    CONTENT_TYPE_PO: _ClassVar[ContentType]
+    CONTENT_TYPE_POSTSCRIPT: _ClassVar[ContentType]
+    CONTENT_TYPE_POWERSHELL: _ClassVar[ContentType]
+    CONTENT_TYPE_PPT: _ClassVar[ContentType]
+    CONTENT_TYPE_PPTX: _ClassVar[ContentType]
+    CONTENT_TYPE_PROLOG: _ClassVar[ContentType]
+    CONTENT_TYPE_PROTEINDB: _ClassVar[ContentType]
+    CONTENT_TYPE_PROTO: _ClassVar[ContentType]
+    CONTENT_TYPE_PSD: _ClassVar[ContentType]
+    CONTENT_TYPE_PYTHON: _ClassVar[ContentType]
+    CONTENT_TYPE_PYTHONBYTECODE: _ClassVar[ContentType]
+    CONTENT_TYPE_PYTORCH: _ClassVar[ContentType]
+    CONTENT_TYPE_QT: _ClassVar[ContentType]
+    CONTENT_TYPE_R: _ClassVar[ContentType]
+    CONTENT_TYPE_RANDOMBYTES: _ClassVar[ContentType]
+    CONTENT_TYPE_RANDOMTXT: _ClassVar[ContentType]
+    CONTENT_TYPE_RAR: _ClassVar[ContentType]
+    CONTENT_TYPE_RDF: _ClassVar[ContentType]
+    CONTENT_TYPE_RPM: _ClassVar[ContentType]
+    CONTENT_TYPE_RST: _ClassVar[ContentType]
+    CONTENT_TYPE_RTF: _ClassVar[ContentType]
+    CONTENT_TYPE_RUBY: _ClassVar[ContentType]
+    CONTENT_TYPE_RUST: _ClassVar[ContentType]
+    CONTENT_TYPE_SCALA: _ClassVar[ContentType]
+    CONTENT_TYPE_SCSS: _ClassVar[ContentType]
+    CONTENT_TYPE_SEVENZIP: _ClassVar[ContentType]
+    CONTENT_TYPE_SGML: _ClassVar[ContentType]
+    CONTENT_TYPE_SHELL: _ClassVar[ContentType]
+    CONTENT_TYPE_SMALI: _ClassVar[ContentType]
+    CONTENT_TYPE_SNAP: _ClassVar[ContentType]
+    CONTENT_TYPE_SOLIDITY: _ClassVar[ContentType]
+    CONTENT_TYPE_SQL: _ClassVar[ContentType]
+    CONTENT_TYPE_SQLITE: _ClassVar[ContentType]
+    CONTENT_TYPE_SQUASHFS: _ClassVar[ContentType]
+    CONTENT_TYPE_SRT: _ClassVar[ContentType]
+    CONTENT_TYPE_STLBINARY: _ClassVar[ContentType]
+    CONTENT_TYPE_STLTEXT: _ClassVar[ContentType]
+    CONTENT_TYPE_SUM: _ClassVar[ContentType]
+    CONTENT_TYPE_SVG: _ClassVar[ContentType]
+    CONTENT_TYPE_SWF: _ClassVar[ContentType]
+    CONTENT_TYPE_SWIFT: _ClassVar[ContentType]
+    CONTENT_TYPE_TAR: _ClassVar[ContentType]
+    CONTENT_TYPE_TCL: _ClassVar[ContentType]
+    CONTENT_TYPE_TEXTPROTO: _ClassVar[ContentType]
+    CONTENT_TYPE_TGA: _ClassVar[ContentType]
+    CONTENT_TYPE_THUMBSDB: _ClassVar[ContentType]
+    CONTENT_TYPE_TIFF: _ClassVar[ContentType]
+    CONTENT_TYPE_TOML: _ClassVar[ContentType]
+    CONTENT_TYPE_TORRENT: _ClassVar[ContentType]
+    CONTENT_TYPE_TSV: _ClassVar[ContentType]
+    CONTENT_TYPE_TTF: _ClassVar[ContentType]
+    CONTENT_TYPE_TWIG: _ClassVar[ContentType]
+    CONTENT_TYPE_TXT: _ClassVar[ContentType]
+    CONTENT_TYPE_TYPESCRIPT: _ClassVar[ContentType]
+    CONTENT_TYPE_VBA: _ClassVar[ContentType]
+    CONTENT_TYPE_VCXPROJ: _ClassVar[ContentType]
+    CONTENT_TYPE_VERILOG: _ClassVar[ContentType]
+    CONTENT_TYPE_VHDL: _ClassVar[ContentType]
+    CONTENT_TYPE_VTT: _ClassVar[ContentType]
+    CONTENT_TYPE_VUE: _ClassVar[ContentType]
+    CONTENT_TYPE_WASM: _ClassVar[ContentType]
+    CONTENT_TYPE_WAV: _ClassVar[ContentType]
+    CONTENT_TYPE_WEBM: _ClassVar[ContentType]
+    CONTENT_TYPE_WEBP: _ClassVar[ContentType]
+    CONTENT_TYPE_WINREGISTRY: _ClassVar[ContentType]
+    CONTENT_TYPE_WMF: _ClassVar[ContentType]
+    CONTENT_TYPE_WOFF: _ClassVar[ContentType]
+    CONTENT_TYPE_WOFF2: _ClassVar[ContentType]
+    CONTENT_TYPE_XAR: _ClassVar[ContentType]
+    CONTENT_TYPE_XLS: _ClassVar[ContentType]
+    CONTENT_TYPE_XLSB: _ClassVar[ContentType]
+    CONTENT_TYPE_XLSX: _ClassVar[ContentType]
+    CONTENT_TYPE_XML: _ClassVar[ContentType]
+    CONTENT_TYPE_XPI: _ClassVar[ContentType]
+    CONTENT_TYPE_XZ: _ClassVar[ContentType]
+    CONTENT_TYPE_YAML: _ClassVar[ContentType]
+    CONTENT_TYPE_YARA: _ClassVar[ContentType]
+    CONTENT_TYPE_ZIG: _ClassVar[ContentType]
+    CONTENT_TYPE_ZIP: _ClassVar[ContentType]
+    CONTENT_TYPE_ZLIBSTREAM: _ClassVar[ContentType]
+CONTENT_TYPE_UNSPECIFIED: ContentType
+CONTENT_TYPE_3GP: ContentType
+CONTENT_TYPE_ACE: ContentType
+CONTENT_TYPE_AI: ContentType
+CONTENT_TYPE_AIDL: ContentType
+CONTENT_TYPE_APK: ContentType
+CONTENT_TYPE_APPLEBPLIST: ContentType
+CONTENT_TYPE_APPLEPLIST: ContentType
+CONTENT_TYPE_ASM: ContentType
+CONTENT_TYPE_ASP: ContentType
+CONTENT_TYPE_AUTOHOTKEY: ContentType
+CONTENT_TYPE_AUTOIT: ContentType
+CONTENT_TYPE_AWK: ContentType
+CONTENT_TYPE_BATCH: ContentType
+CONTENT_TYPE_BAZEL: ContentType
+CONTENT_TYPE_BIB: ContentType
+CONTENT_TYPE_BMP: ContentType
+CONTENT_TYPE_BZIP: ContentType
+CONTENT_TYPE_C: ContentType
+CONTENT_TYPE_CAB: ContentType
+CONTENT_TYPE_CAT: ContentType
+CONTENT_TYPE_CHM: ContentType
+CONTENT_TYPE_CLOJURE: ContentType
+CONTENT_TYPE_CMAKE: ContentType
+CONTENT_TYPE_COBOL: ContentType
+CONTENT_TYPE_COFF: ContentType
+CONTENT_TYPE_COFFEESCRIPT: ContentType
+CONTENT_TYPE_CPP: ContentType
+CONTENT_TYPE_CRT: ContentType
+CONTENT_TYPE_CRX: ContentType
+CONTENT_TYPE_CS: ContentType
+CONTENT_TYPE_CSPROJ: ContentType
+CONTENT_TYPE_CSS: ContentType
+CONTENT_TYPE_CSV: ContentType
+CONTENT_TYPE_DART: ContentType
+CONTENT_TYPE_DEB: ContentType
+CONTENT_TYPE_DEX: ContentType
+CONTENT_TYPE_DICOM: ContentType
+CONTENT_TYPE_DIFF: ContentType
+CONTENT_TYPE_DM: ContentType
+CONTENT_TYPE_DMG: ContentType
+CONTENT_TYPE_DOC: ContentType
+CONTENT_TYPE_DOCKERFILE: ContentType
+CONTENT_TYPE_DOCX: ContentType
+CONTENT_TYPE_DSSTORE: ContentType
+CONTENT_TYPE_DWG: ContentType
+CONTENT_TYPE_DXF: ContentType
+CONTENT_TYPE_ELF: ContentType
+CONTENT_TYPE_ELIXIR: ContentType
+CONTENT_TYPE_EMF: ContentType
+CONTENT_TYPE_EML: ContentType
+CONTENT_TYPE_EPUB: ContentType
+CONTENT_TYPE_ERB: ContentType
+CONTENT_TYPE_ERLANG: ContentType
+CONTENT_TYPE_FLAC: ContentType
+CONTENT_TYPE_FLV: ContentType
+CONTENT_TYPE_FORTRAN: ContentType
+CONTENT_TYPE_GEMFILE: ContentType
+CONTENT_TYPE_GEMSPEC: ContentType
+CONTENT_TYPE_GIF: ContentType
+CONTENT_TYPE_GITATTRIBUTES: ContentType
+CONTENT_TYPE_GITMODULES: ContentType
+CONTENT_TYPE_GO: ContentType
+CONTENT_TYPE_GRADLE: ContentType
+CONTENT_TYPE_GROOVY: ContentType
+CONTENT_TYPE_GZIP: ContentType
+CONTENT_TYPE_H5: ContentType
+CONTENT_TYPE_HANDLEBARS: ContentType
+CONTENT_TYPE_HASKELL: ContentType
+CONTENT_TYPE_HCL: ContentType
+CONTENT_TYPE_HLP: ContentType
+CONTENT_TYPE_HTACCESS: ContentType
+CONTENT_TYPE_HTML: ContentType
+CONTENT_TYPE_ICNS: ContentType
+CONTENT_TYPE_ICO: ContentType
+CONTENT_TYPE_ICS: ContentType
+CONTENT_TYPE_IGNOREFILE: ContentType
+CONTENT_TYPE_INI: ContentType
+CONTENT_TYPE_INTERNETSHORTCUT: ContentType
+CONTENT_TYPE_IPYNB: ContentType
+CONTENT_TYPE_ISO: ContentType
+CONTENT_TYPE_JAR: ContentType
+CONTENT_TYPE_JAVA: ContentType
+CONTENT_TYPE_JAVABYTECODE: ContentType
+CONTENT_TYPE_JAVASCRIPT: ContentType
+CONTENT_TYPE_JINJA: ContentType
+CONTENT_TYPE_JP2: ContentType
+CONTENT_TYPE_JPEG: ContentType
+CONTENT_TYPE_JSON: ContentType
+CONTENT_TYPE_JSONL: ContentType
+CONTENT_TYPE_JULIA: ContentType
+CONTENT_TYPE_KOTLIN: ContentType
+CONTENT_TYPE_LATEX: ContentType
+CONTENT_TYPE_LHA: ContentType
+CONTENT_TYPE_LISP: ContentType
+CONTENT_TYPE_LNK: ContentType
+CONTENT_TYPE_LUA: ContentType
+CONTENT_TYPE_M3U: ContentType
+CONTENT_TYPE_M4: ContentType
+CONTENT_TYPE_MACHO: ContentType
+CONTENT_TYPE_MAKEFILE: ContentType
+CONTENT_TYPE_MARKDOWN: ContentType
+CONTENT_TYPE_MATLAB: ContentType
+CONTENT_TYPE_MHT: ContentType
+CONTENT_TYPE_MIDI: ContentType
+CONTENT_TYPE_MKV: ContentType
+CONTENT_TYPE_MP3: ContentType
+CONTENT_TYPE_MP4: ContentType
+CONTENT_TYPE_MSCOMPRESS: ContentType
+CONTENT_TYPE_MSI: ContentType
+CONTENT_TYPE_MUM: ContentType
+CONTENT_TYPE_NPY: ContentType
+CONTENT_TYPE_NPZ: ContentType
+CONTENT_TYPE_NUPKG: ContentType
+CONTENT_TYPE_OBJECTIVEC: ContentType
+CONTENT_TYPE_OCAML: ContentType
+CONTENT_TYPE_ODP: ContentType
+CONTENT_TYPE_ODS: ContentType
+CONTENT_TYPE_ODT: ContentType
+CONTENT_TYPE_OGG: ContentType
+CONTENT_TYPE_ONE: ContentType
+CONTENT_TYPE_ONNX: ContentType
+CONTENT_TYPE_OTF: ContentType
+CONTENT_TYPE_OUTLOOK: ContentType
+CONTENT_TYPE_PARQUET: ContentType
+CONTENT_TYPE_PASCAL: ContentType
+CONTENT_TYPE_PCAP: ContentType
+CONTENT_TYPE_PDB: ContentType
+CONTENT_TYPE_PDF: ContentType
+CONTENT_TYPE_PEBIN: ContentType
+CONTENT_TYPE_PEM: ContentType
+CONTENT_TYPE_PERL: ContentType
+CONTENT_TYPE_PHP: ContentType
+CONTENT_TYPE_PICKLE: ContentType
+CONTENT_TYPE_PNG: ContentType
+CONTENT_TYPE_PO: ContentType
+CONTENT_TYPE_POSTSCRIPT: ContentType
+CONTENT_TYPE_POWERSHELL: ContentType
+CONTENT_TYPE_PPT: ContentType
+CONTENT_TYPE_PPTX: ContentType
+CONTENT_TYPE_PROLOG: ContentType
+CONTENT_TYPE_PROTEINDB: ContentType
+CONTENT_TYPE_PROTO: ContentType
+CONTENT_TYPE_PSD: ContentType
+CONTENT_TYPE_PYTHON: ContentType
+CONTENT_TYPE_PYTHONBYTECODE: ContentType
+CONTENT_TYPE_PYTORCH: ContentType
+CONTENT_TYPE_QT: ContentType
+CONTENT_TYPE_R: ContentType
+CONTENT_TYPE_RANDOMBYTES: ContentType
+CONTENT_TYPE_RANDOMTXT: ContentType
+CONTENT_TYPE_RAR: ContentType
+CONTENT_TYPE_RDF: ContentType
+CONTENT_TYPE_RPM: ContentType
+CONTENT_TYPE_RST: ContentType
+CONTENT_TYPE_RTF: ContentType
+CONTENT_TYPE_RUBY: ContentType
+CONTENT_TYPE_RUST: ContentType
+CONTENT_TYPE_SCALA: ContentType
+CONTENT_TYPE_SCSS: ContentType
+CONTENT_TYPE_SEVENZIP: ContentType
+CONTENT_TYPE_SGML: ContentType
+CONTENT_TYPE_SHELL: ContentType
+CONTENT_TYPE_SMALI: ContentType
+CONTENT_TYPE_SNAP: ContentType
+CONTENT_TYPE_SOLIDITY: ContentType
+CONTENT_TYPE_SQL: ContentType
+CONTENT_TYPE_SQLITE: ContentType
+CONTENT_TYPE_SQUASHFS: ContentType
+CONTENT_TYPE_SRT: ContentType
+CONTENT_TYPE_STLBINARY: ContentType
+CONTENT_TYPE_STLTEXT: ContentType
+CONTENT_TYPE_SUM: ContentType
+CONTENT_TYPE_SVG: ContentType
+CONTENT_TYPE_SWF: ContentType
+CONTENT_TYPE_SWIFT: ContentType
+CONTENT_TYPE_TAR: ContentType
+CONTENT_TYPE_TCL: ContentType
+CONTENT_TYPE_TEXTPROTO: ContentType
+CONTENT_TYPE_TGA: ContentType
+CONTENT_TYPE_THUMBSDB: ContentType
+CONTENT_TYPE_TIFF: ContentType
+CONTENT_TYPE_TOML: ContentType
+CONTENT_TYPE_TORRENT: ContentType
+CONTENT_TYPE_TSV: ContentType
+CONTENT_TYPE_TTF: ContentType
+CONTENT_TYPE_TWIG: ContentType
+CONTENT_TYPE_TXT: ContentType
+CONTENT_TYPE_TYPESCRIPT: ContentType
+CONTENT_TYPE_VBA: ContentType
+CONTENT_TYPE_VCXPROJ: ContentType
+CONTENT_TYPE_VERILOG: ContentType
+CONTENT_TYPE_VHDL: ContentType
+CONTENT_TYPE_VTT: ContentType
+CONTENT_TYPE_VUE: ContentType
+CONTENT_TYPE_WASM: ContentType
+CONTENT_TYPE_WAV: ContentType
+CONTENT_TYPE_WEBM: ContentType
+CONTENT_TYPE_WEBP: ContentType
+CONTENT_TYPE_WINREGISTRY: ContentType
+CONTENT_TYPE_WMF: ContentType
+CONTENT_TYPE_WOFF: ContentType
+CONTENT_TYPE_WOFF2: ContentType
+CONTENT_TYPE_XAR: ContentType
+CONTENT_TYPE_XLS: ContentType
+CONTENT_TYPE_XLSB: ContentType
+CONTENT_TYPE_XLSX: ContentType
+CONTENT_TYPE_XML: ContentType
+CONTENT_TYPE_XPI: ContentType
+CONTENT_TYPE_XZ: ContentType
+CONTENT_TYPE_YAML: ContentType
+CONTENT_TYPE_YARA: ContentType
+CONTENT_TYPE_ZIG: ContentType
+CONTENT_TYPE_ZIP: ContentType
+CONTENT_TYPE_ZLIBSTREAM: ContentType
+
+class IdentifyRequest(_message.Message):
+    __slots__ = ("content",)
+    CONTENT_FIELD_NUMBER: _ClassVar[int]
+    content: bytes
+    def __init__(self, content: _Optional[bytes] = ...) -> None: ...
+
+class IdentifyResponse(_message.Message):
+    __slots__ = ("content_type", "score")
+    CONTENT_TYPE_FIELD_NUMBER: _ClassVar[int]
+    SCORE_FIELD_NUMBER: _ClassVar[int]
+    content_type: ContentType
+    score: float
+    def __init__(self, content_type: _Optional[_Union[ContentType, str]] = ..., score: _Optional[float] = ...) -> None: ...
+
+class ContentTypeInput(_message.Message):
+    __slots__ = ("features",)
+    FEATURES_FIELD_NUMBER: _ClassVar[int]
+    features: bytes
+    def __init__(self, features: _Optional[bytes] = ...) -> None: ...
+
+class ContentTypeOutput(_message.Message):
+    __slots__ = ("scores",)
+    SCORES_FIELD_NUMBER: _ClassVar[int]
+    scores: bytes
+    def __init__(self, scores: _Optional[bytes] = ...) -> None: ...
