@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from protocontract_ci.execution.runner import Argument
@@ -90,9 +91,10 @@ def find_entries(tree: ast.Module, names: Names, named: Collection[str] = ()) ->
 def entry_points_of(entry_points: Iterable[str], file: str) -> frozenset[str]:
     """The functions that entry points (``package.module:function``) name in a file, given by its path.
 
-    The module may be written from any folder above the file: ``app.ledger:book`` names book in ``src/app/ledger.py``.
+    The module may be written from any folder above the file: ``app.ledger:book`` names book in ``src/app/ledger.py`` or
+    ``src/app/ledger.ts``.
     """
-    dotted = file.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+    dotted = file.removesuffix(PurePosixPath(file).suffix).removesuffix("/__init__").replace("/", ".")
     pairs = (each.partition(":") for each in entry_points)
     return frozenset(name for module, _, name in pairs if dotted == module or dotted.endswith(f".{module}"))
 
@@ -247,6 +249,8 @@ def _values(parameter: Parameter, messages: Mapping[str, Sequence[bytes]], *, fe
             values = ["abc", "x" * 300, "", "AB", "EUR", "é", "x" * 33] if few else TEXTS
         case "int":
             values = [1, 0, -1, 100, 2**31] if few else NUMBERS
+        case "bigint":
+            values = [str(each) for each in ([1, 0, -1, 100, 2**31] if few else NUMBERS)]
         case "float":
             values = FLOATS[:5]
         case "bool":
@@ -257,4 +261,5 @@ def _values(parameter: Parameter, messages: Mapping[str, Sequence[bytes]], *, fe
             values = [{}, {"a": "b"}]
         case _:
             values = [b"", b"a"]
-    return [Argument("bytes" if isinstance(value, bytes) else "plain", value) for value in values]
+    kind = "bigint" if parameter.kind == "bigint" else "plain"
+    return [Argument("bytes" if isinstance(value, bytes) else kind, value) for value in values]

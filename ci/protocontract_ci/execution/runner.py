@@ -7,7 +7,7 @@ import json
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -44,6 +44,10 @@ class Call:
 
     function: str
     arguments: tuple[Argument, ...]
+
+    def spec(self) -> dict[str, Any]:
+        """As the worker reads it."""
+        return {"function": self.function, "arguments": [each.spec() for each in self.arguments]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +91,8 @@ class Runner:
     _modules: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        files = FileDescriptorSet()
-        for name in _in_order(self.contracts):
-            files.file.append(name)
-            self._modules[name.name] = module_of(name.name)
+        files = files_of(self.contracts)
+        self._modules = {each.name: module_of(each.name) for each in files.file}
         self._files = files.SerializeToString()
 
     @cached_property
@@ -111,23 +113,25 @@ class Runner:
             "modules": self._modules,
             "roots": [str(root) for root in self.roots],
             "path": str(path),
-            "calls": [
-                {"function": call.function, "arguments": [each.spec() for each in call.arguments]} for call in calls
-            ],
+            "calls": [call.spec() for call in calls],
         }
-        command = [*_without_network(), sys.executable, "-I", "-m", "protocontract_ci.execution.worker"]
-        try:
-            done = subprocess.run(
-                command, input=json.dumps(job), capture_output=True, text=True, timeout=_SECONDS, check=False, env={}
-            )
-            answer = json.loads(done.stdout)
-        except subprocess.TimeoutExpired:
-            return Ran(broken=f"did not end within {_SECONDS} s")
-        except ValueError:
-            return Ran(broken="ended without an answer")
-        if "import" in answer:
-            return Ran(import_error=answer["import"]["class"], import_lines=tuple(answer["import"]["lines"]))
-        return Ran(tuple(_outcome(each) for each in answer["calls"]))
+        return ran_of([*without_network(), sys.executable, "-I", "-m", "protocontract_ci.execution.worker"], job)
+
+
+def ran_of(command: Sequence[str], job: Mapping[str, Any]) -> Ran:
+    """What a worker answers to a job. Its environment is empty."""
+    try:
+        done = subprocess.run(
+            command, input=json.dumps(job), capture_output=True, text=True, timeout=_SECONDS, check=False, env={}
+        )
+        answer = json.loads(done.stdout)
+    except subprocess.TimeoutExpired:
+        return Ran(broken=f"did not end within {_SECONDS} s")
+    except ValueError:
+        return Ran(broken="ended without an answer")
+    if "import" in answer:
+        return Ran(import_error=answer["import"]["class"], import_lines=tuple(answer["import"]["lines"]))
+    return Ran(tuple(_outcome(each) for each in answer["calls"]))
 
 
 def _outcome(answer: dict[str, Any]) -> Outcome:
@@ -137,7 +141,7 @@ def _outcome(answer: dict[str, Any]) -> Outcome:
         return Outcome(error=answer["error"]["class"], lines=tuple(answer["error"]["lines"]))
     # A function that returns nothing may have changed a message that it was given.
     shown = answer["result"]
-    if shown.get("text") == "NoneType None":
+    if shown.get("nothing"):
         shown = next((each for each in answer["arguments"] if "message" in each), shown)
     data = shown.get("data", shown.get("bytes"))
     return Outcome(
@@ -147,8 +151,8 @@ def _outcome(answer: dict[str, Any]) -> Outcome:
     )
 
 
-def _in_order(contracts: Contracts) -> list[FileDescriptorProto]:
-    """All files, those that are imported first."""
+def files_of(contracts: Contracts) -> FileDescriptorSet:
+    """All files of a state, those that are imported first."""
     found: dict[str, FileDescriptorProto] = {}
 
     def add(name: str) -> None:
@@ -163,11 +167,11 @@ def _in_order(contracts: Contracts) -> list[FileDescriptorProto]:
 
     for name in contracts.schema.files:
         add(name)
-    return list(found.values())
+    return FileDescriptorSet(file=found.values())
 
 
 @lru_cache(maxsize=1)
-def _without_network() -> tuple[str, ...]:
+def without_network() -> tuple[str, ...]:
     """What starts a process in a network of its own, with nobody in it, where the system allows that."""
     program = shutil.which("unshare")
     if program is None:

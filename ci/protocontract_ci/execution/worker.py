@@ -196,7 +196,7 @@ def _shown(value: Any) -> dict[str, Any]:
         return {"message": value.DESCRIPTOR.full_name, "data": base64.b64encode(data).decode()}
     if isinstance(value, bytes):
         return {"bytes": base64.b64encode(value).decode()}
-    return {"text": _plain(value)}
+    return {"text": _plain(value), "nothing": value is None}
 
 
 def _plain(value: Any, depth: int = 0) -> str:

@@ -7,6 +7,7 @@ could be run, or that the runs said nothing.
 from __future__ import annotations
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,11 +35,16 @@ UNKNOWN = Evidence()
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """What an experiment is about: a message before and after, and the fields that vary."""
+    """What an experiment is about: a message before and after, and the fields that vary.
+
+    ``demanded``: the fields must be set now. What is written then is judged by arguments that are not empty: a function
+    that sets the field from what it is given has adapted.
+    """
 
     old: str
     new: str
     fields: tuple[str, ...]
+    demanded: bool = False
 
 
 class Experiments(Protocol):
@@ -89,26 +95,19 @@ class Laboratory:
         return self._samples[subject]
 
 
-@dataclass
-class PythonExperiments:
-    """One Python file. ``path`` is where it lies, ``file`` how it is called below the folder."""
+class RunExperiments(ABC):
+    """What running a file's functions says, in any language."""
 
     laboratory: Laboratory
-    path: Path
-    file: str
-    tree: ast.Module
-    names: Names
-    language: Language = "python"
-    #: Functions of the file that modules.toml names as entry points.
-    named: frozenset[str] = frozenset()
-    _entries: list[Entry] | None = None
 
     @property
+    @abstractmethod
     def entries(self) -> list[Entry]:
         """The functions that may be run; none where running is switched off."""
-        if self._entries is None:
-            self._entries = find_entries(self.tree, self.names, self.named) if self.laboratory.execute else []
-        return self._entries
+
+    @abstractmethod
+    def _ran(self, side: int, calls: Sequence[Call]) -> Ran:
+        """The outcomes of calls against one state."""
 
     def _using(self, uses: Sequence[Use]) -> list[Entry]:
         return [entry for entry in self.entries if any(entry.holds(use.line) for use in uses)]
@@ -122,9 +121,9 @@ class PythonExperiments:
         known = self._run(entries, subject, samples.both)
         fresh = self._run(entries, subject, samples.gained)
         usual = {_failure(entry, outcome) for entry, _, outcome in known if outcome.failed}
-        for entry, data, outcome in fresh:
+        for entry, row, outcome in fresh:
             if outcome.failed and _failure(entry, outcome) not in usual:
-                witness = Witness(subject.new, data, "after", confirmed=True)
+                witness = Witness(subject.new, _given(row), "after", confirmed=True)
                 return Evidence("fails", outcome.lines, (entry,), witness)
         return Evidence("passes", entries=tuple(entries)) if any(o.ran for _, _, o in fresh) else UNKNOWN
 
@@ -135,7 +134,9 @@ class PythonExperiments:
             return UNKNOWN
         kept = 0
         judges = self.laboratory.maker.judges
-        for entry, _, outcome in self._run(entries, subject, self.laboratory.samples(subject).both):
+        for entry, row, outcome in self._run(entries, subject, self.laboratory.samples(subject).both):
+            if subject.demanded and not all(each.value for each in row):
+                continue
             if outcome.data is None or (outcome.message and outcome.message not in (subject.old, subject.new)):
                 continue
             if not judges[0].accepts(subject.old, outcome.data):
@@ -191,6 +192,45 @@ class PythonExperiments:
         works = any(outcome.ran and not outcome.failed for outcome in after.outcomes)
         return works and not any(outcome.ran and not outcome.failed for outcome in before.outcomes)
 
+    def _run(
+        self, entries: Iterable[Entry], subject: Subject, data: Sequence[bytes]
+    ) -> list[tuple[Entry, tuple[Argument, ...], Outcome]]:
+        """Outcomes with what was given: in the new state, or in the old one where the file fails there."""
+        calls = _calls(entries, subject, data)
+        for side in (1, 0):
+            ran = self._ran(side, [Call(entry.name, row) for entry, row in calls])
+            if ran.broken:
+                return []
+            if side == 1 and (ran.import_error or not any(outcome.ran for outcome in ran.outcomes)):
+                continue
+            return [(entry, row, outcome) for (entry, row), outcome in zip(calls, ran.outcomes, strict=False)]
+        return []
+
+
+@dataclass
+class PythonExperiments(RunExperiments):
+    """One Python file. ``path`` is where it lies, ``file`` how it is called below the folder."""
+
+    laboratory: Laboratory
+    path: Path
+    file: str
+    tree: ast.Module
+    names: Names
+    language: Language = "python"
+    #: Functions of the file that modules.toml names as entry points.
+    named: frozenset[str] = frozenset()
+    _entries: list[Entry] | None = None
+
+    @property
+    def entries(self) -> list[Entry]:
+        """See RunExperiments."""
+        if self._entries is None:
+            self._entries = find_entries(self.tree, self.names, self.named) if self.laboratory.execute else []
+        return self._entries
+
+    def _ran(self, side: int, calls: Sequence[Call]) -> Ran:
+        return self.laboratory.runners[side].run(self.path, calls)
+
     def types(self, uses: Sequence[Use]) -> Evidence:
         """See Experiments."""
         lines = {use.line for use in uses}
@@ -200,23 +240,6 @@ class PythonExperiments:
         if fresh:
             return Evidence("fails", tuple(sorted(fresh)))
         return Evidence("passes", tuple(sorted(gone))) if gone else UNKNOWN
-
-    def _run(
-        self, entries: Iterable[Entry], subject: Subject, data: Sequence[bytes]
-    ) -> list[tuple[Entry, bytes, Outcome]]:
-        """Outcomes with the message that was given: in the new state, or in the old one where the file fails there."""
-        calls = _calls(entries, subject, data)
-        for side in (1, 0):
-            ran = self._ran(side, [Call(entry.name, row) for entry, row in calls])
-            if ran.broken:
-                return []
-            if side == 1 and (ran.import_error or not any(outcome.ran for outcome in ran.outcomes)):
-                continue
-            return [(entry, _given(row), outcome) for (entry, row), outcome in zip(calls, ran.outcomes, strict=False)]
-        return []
-
-    def _ran(self, side: int, calls: Sequence[Call]) -> Ran:
-        return self.laboratory.runners[side].run(self.path, calls)
 
 
 def _calls(

@@ -10,6 +10,7 @@ from typing import Final
 
 from protocontract_ci.diff.compare import Diff, compare
 from protocontract_ci.diff.oracle import installed_oracle
+from protocontract_ci.execution.node import NodeRunner
 from protocontract_ci.execution.runner import Runner
 from protocontract_ci.execution.samples import SampleMaker
 from protocontract_ci.meaning.judges import Judges
@@ -89,7 +90,8 @@ class Folder:
     def typescript(self) -> TypeScriptUses:
         """What the TypeScript files use. Raises CheckerError."""
         names = [name for name in self.files if name.endswith(SUFFIXES)]
-        return read_or_say_why(self.root, names, State.of(self.before), State.of(self.after))
+        named = self.entry_points if self.execute else None
+        return read_or_say_why(self.root, names, State.of(self.before), State.of(self.after), named)
 
     def verdicts(self) -> list[ModuleVerdict]:
         """One verdict a file, in the order of the files."""
@@ -137,7 +139,10 @@ class Folder:
     def _judged_typescript(self, judge: Judge, name: str) -> ModuleVerdict:
         read = self.typescript.files[name]
         acknowledged = acknowledgements.in_typescript(read.text)
-        experiments = TypeScriptExperiments(read, self.before, self.after, self._laboratory.maker)
+        experiments = TypeScriptExperiments(
+            self._laboratory, read, name, self.before, self.after, self._node_runners,
+            named=self.entry_points.get(name, frozenset()),
+        )  # fmt: skip
         keys = frozenset(each.key for each in acknowledged)
         file = FileOfModule(name, name, read.uses, experiments, keys, read.thresholds)
         changes = {f"{change.path} {change.step}" for change in self.changes}
@@ -149,7 +154,7 @@ class Folder:
         acknowledged = acknowledgements.in_sql(read.text)
         changes = {f"{change.path} {change.step}" for change in self.changes}
         self.unused[name] = [each for each in acknowledged if each.key not in changes]
-        experiments = SqlExperiments(read, self.before, self.after, self._laboratory.maker)
+        experiments = SqlExperiments(read, self._laboratory.maker)
         file = FileOfModule(name, name, read.uses, experiments, frozenset(each.key for each in acknowledged))
         return summary(name, name, sql_findings(judge, file, read))
 
@@ -224,6 +229,13 @@ class Folder:
             self._type_errors_of,
             execute=self.execute,
         )
+
+    @cached_property
+    def _node_runners(self) -> tuple[NodeRunner, NodeRunner]:
+        files = self.typescript.files.items()
+        full = {name: frozenset(each.name for each in file.functions if each.full) for name, file in files}
+        before, after = (NodeRunner(each, self.typescript.modules, full) for each in (self.before, self.after))
+        return before, after
 
     @cached_property
     def _type_errors(self) -> tuple[TypeErrors, TypeErrors]:

@@ -7,13 +7,11 @@ from typing import Final
 
 from protocontract_ci.execution.samples import SampleMaker
 from protocontract_ci.model import Finding, Use
-from protocontract_ci.sources import Contracts
 from protocontract_ci.usage.sql import SqlFile
-from protocontract_ci.usage.typescript.reader import TypeScriptFile
 from protocontract_ci.verdicts.declared import NoExperiments
 from protocontract_ci.verdicts.evidence import Evidence, Subject
 from protocontract_ci.verdicts.judge import FileOfModule, Judge
-from protocontract_ci.verdicts.typescript import TypeScriptExperiments
+from protocontract_ci.verdicts.literals import Literals
 
 #: Numbers on the wire and files that are imported: no query has them.
 _OUT_OF_REACH: Final = frozenset({"field_renumbered", "message_moved_file", "enum_moved_package", "enum_moved_file"})
@@ -22,11 +20,10 @@ _OUT_OF_REACH: Final = frozenset({"field_renumbered", "message_moved_file", "enu
 class SqlExperiments(NoExperiments):
     """Nothing is run; literals that are written are judged as those of TypeScript are."""
 
-    def __init__(self, found: SqlFile, before: Contracts, after: Contracts, maker: SampleMaker) -> None:
+    def __init__(self, found: SqlFile, maker: SampleMaker) -> None:
         """Judges nothing yet."""
         super().__init__()
-        written = TypeScriptFile(found.text, found.uses, written=found.written, built=found.built)
-        self._literals = TypeScriptExperiments(written, before, after, maker)
+        self._literals = Literals(found, maker)
 
     def writers(self, subject: Subject, uses: Sequence[Use]) -> Evidence:
         """See Experiments."""

@@ -1,56 +1,74 @@
-"""What can be found out about a TypeScript file beyond its uses: by the compiler, and by the literals that it writes.
+"""What can be found out about a TypeScript file beyond its uses: by the compiler, by literals, by running functions.
 
-Nothing is run. A type error that is new against the new declarations is a failure, whatever the change is called; a
-literal that is written into a message is judged by both validators.
+A type error that is new against the new declarations is a failure, whatever the change is called; a literal that is
+written into a message is judged by both validators.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import islice, product
-from typing import Any, Final, Literal
+from typing import Final
 
-from google.protobuf.descriptor import FieldDescriptor
-from google.protobuf.message import Message
-
-from protocontract_ci.execution.entries import Entry
-from protocontract_ci.execution.samples import SampleMaker
-from protocontract_ci.model import Change, Finding, Language, Use, Witness
+from protocontract_ci.execution.entries import Entry, Parameter
+from protocontract_ci.execution.node import NodeRunner
+from protocontract_ci.execution.runner import Call, Ran
+from protocontract_ci.model import Change, Finding, Language, Use
 from protocontract_ci.sources import Contracts
 from protocontract_ci.usage.typescript.names import member_names, property_name
-from protocontract_ci.usage.typescript.reader import FreshError, TypeScriptFile, Written
-from protocontract_ci.verdicts.evidence import UNKNOWN, Evidence, Subject
+from protocontract_ci.usage.typescript.reader import FreshError, TypeScriptFile
+from protocontract_ci.verdicts.evidence import UNKNOWN, Evidence, Laboratory, RunExperiments, Subject
 from protocontract_ci.verdicts.judge import FileOfModule, Judge, role_of
+from protocontract_ci.verdicts.literals import Literals
 from protocontract_compiler import ir
 
-#: Most combinations of literals that are tried at one place.
-_MOST: Final = 64
 _RENAMES: Final = ("field_renamed", "renamed_or_reused", "enum_value_renamed", "oneof_renamed")
 
 
 @dataclass
-class TypeScriptExperiments:
-    """One TypeScript file."""
+class TypeScriptExperiments(RunExperiments):
+    """One TypeScript file. ``runners`` are for the state before and after."""
 
+    laboratory: Laboratory
     found: TypeScriptFile
+    file: str
     before: Contracts
     after: Contracts
-    maker: SampleMaker
+    runners: tuple[NodeRunner, NodeRunner]
     language: Language = "typescript"
+    #: Functions of the file that modules.toml names as entry points.
+    named: frozenset[str] = frozenset()
 
-    def readers(self, subject: Subject, uses: Sequence[Use]) -> Evidence:
-        """See Experiments: nothing is run."""
-        del subject, uses
-        return UNKNOWN
+    @property
+    def entries(self) -> list[Entry]:
+        """See RunExperiments."""
+        if not self.laboratory.execute:
+            return []
+        return [
+            Entry(
+                each.name,
+                tuple(Parameter(kind, message) for kind, message in each.parameters),
+                each.lines,
+                each.returns,
+                each.name in self.named,
+            )
+            for each in self.found.functions
+        ]
+
+    def _ran(self, side: int, calls: Sequence[Call]) -> Ran:
+        return self.runners[side].run(self.file, calls)
+
+    def writers(self, subject: Subject, uses: Sequence[Use]) -> Evidence:
+        """See Experiments: by the literals, and where these say nothing by what is written when functions run."""
+        told = Literals(self.found, self.laboratory.maker).writers(subject, uses)
+        return told if told.result != "unknown" else super().writers(subject, uses)
 
     def both(self, subject: Subject, uses: Sequence[Use], *, results: bool) -> Evidence:
-        """See Experiments: nothing is run."""
-        del subject, uses, results
-        return UNKNOWN
+        """See Experiments: what another type does is for the compiler to say."""
+        return super().both(subject, uses, results=results) if results else UNKNOWN
 
     def cured(self, subject: Subject, uses: Sequence[Use]) -> bool:
-        """See Experiments: nothing is run."""
+        """See Experiments: one value or many is for the compiler to say."""
         del subject, uses
         return False
 
@@ -81,121 +99,6 @@ class TypeScriptExperiments:
         field = next((each for each in message.fields if each.name == short), None) if message is not None else None
         # Under another name on this side: no longer told apart from a number here.
         return field is None or (field.shape is ir.Shape.SINGULAR and field.type in ir.INTEGER_TYPES | ir.FLOAT_TYPES)
-
-    # -- what is written
-
-    def writers(self, subject: Subject, uses: Sequence[Use]) -> Evidence:
-        """See Experiments: literals in the place of fields, in a message that is valid otherwise."""
-        results = [(site, *self._judged(subject, site)) for site in self._sites(subject, uses)]
-        refused = [(site, data) for site, result, data in results if result == "fails"]
-        if refused:
-            lines = sorted({line for site, _ in refused for line in site.lines})
-            entries = tuple(Entry("", (), (line, line)) for line in lines)
-            witness = Witness(subject.old, refused[0][1], "before", confirmed=True)
-            return Evidence("fails", entries=entries, witness=witness)
-        return Evidence("passes") if results and all(each[1] == "passes" for each in results) else UNKNOWN
-
-    def _sites(self, subject: Subject, uses: Sequence[Use]) -> Iterator[_Site]:
-        paths = {f"{message}.{name}": name for message in (subject.old, subject.new) for name in subject.fields}
-        written = [each for each in self.found.written if each.path in paths]
-        used = {use.line for use in uses}
-        taken: set[Written] = set()
-        for built in self.found.built:
-            if built.message not in (subject.old, subject.new):
-                continue
-            values: dict[str, Sequence[Mapping[str, Any]] | None] = {}
-            lines = {built.line}
-            for path, name in paths.items():
-                inside = [each for each in written if path in built.fields and each.path == path and each not in taken]
-                here = min(inside, key=lambda each: abs(each.line - built.line), default=None)
-                if here is not None:
-                    taken.add(here)
-                    values[name] = here.literals
-                    lines = {here.line} if built.line in lines and len(lines) == 1 else lines | {here.line}
-                elif path in built.fields:
-                    values[name] = None
-                elif name not in values:
-                    later = any(each.path == path for each in written)
-                    values[name] = None if built.open or later else ({"unset": True},)
-            if lines & used or built.line in used:
-                yield _Site(tuple(sorted(lines)), values)
-        for each in written:
-            if each not in taken and each.line in used:
-                rest: dict[str, Sequence[Mapping[str, Any]] | None] = dict.fromkeys(subject.fields)
-                yield _Site((each.line,), {**rest, paths[each.path]: each.literals})
-
-    def _judged(self, subject: Subject, site: _Site) -> tuple[Literal["fails", "passes", "unknown"], bytes]:
-        """Whether what is written there is refused by the new state alone; the message that is."""
-        if any(values is None for values in site.values.values()):
-            return "unknown", b""
-        kept = False
-        names = list(site.values)
-        choices = [site.values[name] or () for name in names]
-        for values in islice(product(*choices), _MOST):
-            for side in (1, 0):
-                data = self._message(subject, side, dict(zip(names, values, strict=True)))
-                if data is None or not self.maker.judges[0].accepts(subject.old, data):
-                    # What was refused before is nothing new.
-                    continue
-                accepted = self.maker.judges[1].accepts(subject.new, data)
-                if accepted is False:
-                    return "fails", data
-                kept = kept or accepted is True
-                break
-        return ("passes" if kept else "unknown"), b""
-
-    def _message(self, subject: Subject, side: int, values: Mapping[str, Mapping[str, Any]]) -> bytes | None:
-        name = (subject.old, subject.new)[side]
-        try:
-            message = self.maker.judges[side].new(name)
-            message.ParseFromString(self.maker.base(subject.old, subject.new, side))
-        except KeyError:
-            # The message exists on one side only.
-            return None
-        for field, value in values.items():
-            descriptor = message.DESCRIPTOR.fields_by_name.get(field)
-            if descriptor is None:
-                continue
-            message.ClearField(field)
-            if not _assign(message, descriptor, value):
-                return None
-        return message.SerializePartialToString(deterministic=True)
-
-
-@dataclass(frozen=True, slots=True)
-class _Site:
-    """A place where fields are written: literals by field, None where they are not known."""
-
-    lines: tuple[int, ...]
-    values: Mapping[str, Sequence[Mapping[str, Any]] | None]
-
-
-def _assign(message: Message, descriptor: Any, value: Mapping[str, Any]) -> bool:
-    """Whether the literal is a value of the field, which then holds it."""
-    if "unset" in value:
-        return True
-    try:
-        if "list" in value:
-            items = [_plain(descriptor, each) for each in value["list"]]
-            getattr(message, descriptor.name).extend(items)
-        else:
-            setattr(message, descriptor.name, _plain(descriptor, value))
-    except (TypeError, ValueError, AttributeError):
-        # Out of the field's range, or a message.
-        return False
-    return True
-
-
-def _plain(descriptor: Any, value: Mapping[str, Any]) -> object:
-    if "integer" in value:
-        return int(value["integer"])
-    if "number" in value:
-        number = value["number"]
-        is_float = descriptor.cpp_type in (FieldDescriptor.CPPTYPE_DOUBLE, FieldDescriptor.CPPTYPE_FLOAT)
-        return float(number) if is_float else int(number)
-    if "flag" in value:
-        return value["flag"]
-    return value["text"]
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -350,9 +350,10 @@ def tools(folder: Path, npm: str) -> str:
 
 
 def test_preparing_installs_the_lock_file_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = " ".join(f"node_modules/{name}" for name in ("typescript", "@bufbuild/protobuf"))
     install = (
-        f'echo "$@" >> {tmp_path}/calls; test -f package-lock.json && mkdir -p node_modules/typescript && '
-        "echo '{}' > node_modules/typescript/package.json"
+        f'echo "$@" >> {tmp_path}/calls; test -f package-lock.json && mkdir -p {made} && '
+        f"for each in {made}; do echo '{{}}' > $each/package.json; done"
     )
     monkeypatch.setenv("PATH", tools(tmp_path / "bin", install))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -379,5 +380,6 @@ def test_the_lock_file_is_of_the_package_and_names_no_registry() -> None:
     lock = json.loads((prepare.PROGRAM / "package-lock.json").read_text())
     wanted = json.loads((prepare.PROGRAM / "package.json").read_text())
     assert lock["packages"][""]["dependencies"] == wanted["dependencies"]
-    assert lock["packages"]["node_modules/typescript"]["version"] == wanted["dependencies"]["typescript"]
+    for name, version in wanted["dependencies"].items():
+        assert lock["packages"][f"node_modules/{name}"]["version"] == version
     assert "resolved" not in json.dumps(lock)

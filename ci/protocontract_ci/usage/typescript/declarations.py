@@ -152,6 +152,24 @@ def affected(before: Declarations, after: Declarations) -> list[str]:
     return sorted(found | {name for name in files if before.files.get(name) != after.files.get(name)})
 
 
+def exported_names(schema: ir.Schema) -> dict[str, dict[str, tuple[str, str]]]:
+    """What generated code exports at run time, by file and name: the kind ("message", ...) and the full name of it."""
+    elements = Elements([schema])
+    found: dict[str, dict[str, tuple[str, str]]] = {}
+    for file, declared in schema.files.items():
+        if file.startswith(_NOT_OURS):
+            continue
+        held = found.setdefault(file, {f"file_{_identifier(file)}": ("file", file)})
+        for name in elements.in_file(file):
+            is_enum = name in elements.enums
+            held[type_name(name, declared.package, "Schema")] = ("schema" if is_enum else "message", name)
+            if is_enum:
+                held[type_name(name, declared.package)] = ("enum", name)
+        services = (each for each in schema.services.values() if each.file == file)
+        held.update({type_name(each.full_name, declared.package): ("service", each.full_name) for each in services})
+    return found
+
+
 class _Lines:
     """Lines of one file with their meanings."""
 

@@ -16,6 +16,7 @@ PROGRAM: Final = Path(__file__).with_name("node")
 COMMAND: Final = "protocontract gate --prepare"
 
 _FILES: Final = ("package.json", "package-lock.json")
+_PACKAGES: Final = ("typescript", "@bufbuild/protobuf")
 _SECONDS: Final = 300
 
 
@@ -81,4 +82,4 @@ def prepare() -> Path:
 
 
 def _is_complete(where: Path) -> bool:
-    return (where / "node_modules" / "typescript" / "package.json").is_file()
+    return all((where / "node_modules" / name / "package.json").is_file() for name in _PACKAGES)

@@ -9,7 +9,7 @@ import base64
 import binascii
 import json
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -61,6 +61,20 @@ class Built:
     open: bool
 
 
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that may be run: what it takes (kind and message), its first and last line, the message it returns.
+
+    ``full``: it returns something, whatever it is given.
+    """
+
+    name: str
+    parameters: tuple[tuple[str, str], ...]
+    lines: tuple[int, int]
+    returns: str = ""
+    full: bool = False
+
+
 @dataclass
 class TypeScriptFile:
     """What was found in one file. ``loose`` are uses where a value of any type would do, with what it is for."""
@@ -73,6 +87,7 @@ class TypeScriptFile:
     errors: list[FreshError] = field(default_factory=list)
     #: The numbers that it compares with or works by.
     thresholds: list[Threshold] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
     #: Lines of errors against the old declarations that the new ones do not give.
     gone: frozenset[int] = frozenset()
 
@@ -86,6 +101,8 @@ class TypeScriptUses:
     unread: list[Unread] = field(default_factory=list)
     #: The generated modules among the files that a file imports, with the line.
     imports: dict[str, list[tuple[str, int]]] = field(default_factory=dict)
+    #: The files that functions are run of, and those that they import, as the worker reads them.
+    modules: dict[str, Any] = field(default_factory=dict)
 
     @property
     def uses(self) -> dict[str, list[Use]]:
@@ -93,11 +110,18 @@ class TypeScriptUses:
         return {name: file.uses for name, file in self.files.items()}
 
 
-def read_typescript(folder: Path, files: Iterable[str], before: State, after: State | None = None) -> TypeScriptUses:
+def read_typescript(
+    folder: Path,
+    files: Iterable[str],
+    before: State,
+    after: State | None = None,
+    named: Mapping[str, Collection[str]] | None = None,
+) -> TypeScriptUses:
     """All uses in ``files``, which are paths below ``folder`` with slashes, of either state of the contracts.
 
-    With ``after`` also the type errors that are new in it. Raises NotPreparedError where Node.js or the compiler is
-    missing, CheckerError where the reader fails.
+    With ``after`` also the type errors that are new in it. With ``named`` also which functions may be run: those, by
+    file, and those of files that only compute. Raises NotPreparedError where Node.js or the compiler is missing,
+    CheckerError where the reader fails.
     """
     found = TypeScriptUses()
     texts: dict[str, str] = {}
@@ -117,6 +141,7 @@ def read_typescript(folder: Path, files: Iterable[str], before: State, after: St
             "files": list(texts),
             "states": {name: declarations.as_json() for name, declarations in states.items()},
             "affected": affected(states["old"], states["new"]) if after is not None else [],
+            "named": None if named is None else {name: sorted(held) for name, held in named.items()},
         }
     )
     found.unread += [Unread(each["file"], each["reason"]) for each in answer["unread"]]
@@ -133,17 +158,27 @@ def read_typescript(folder: Path, files: Iterable[str], before: State, after: St
     for each in answer["gone"]:
         if each["file"] in found.files:
             found.files[each["file"]].gone = frozenset(each["lines"])
+    for name, functions in answer["functions"].items():
+        if name in found.files:
+            found.files[name].functions = [_function(each) for each in functions]
+    found.modules = answer["modules"]
     return found
 
 
-def read_or_say_why(folder: Path, files: Iterable[str], before: State, after: State) -> TypeScriptUses:
+def read_or_say_why(
+    folder: Path,
+    files: Iterable[str],
+    before: State,
+    after: State,
+    named: Mapping[str, Collection[str]] | None = None,
+) -> TypeScriptUses:
     """As read_typescript; where Node.js or the compiler is missing, no file is read, and each says what to do.
 
     Raises CheckerError where the reader fails.
     """
     names = sorted(files)
     try:
-        return read_typescript(folder, names, before, after)
+        return read_typescript(folder, names, before, after, named)
     except NotPreparedError as error:
         return TypeScriptUses(unread=[Unread(name, str(error)) for name in names])
 
@@ -181,6 +216,11 @@ def _file(text: str, found: Mapping[str, Any]) -> TypeScriptFile:
         Threshold(each["line"], each["value"], each["compared"], each["origin"]) for each in found["thresholds"]
     ]
     return result
+
+
+def _function(found: Mapping[str, Any]) -> Function:
+    parameters = tuple((each["kind"], each["message"]) for each in found["parameters"])
+    return Function(found["name"], parameters, (found["first"], found["last"]), found["returns"], found["full"])
 
 
 def _error(found: Mapping[str, Any]) -> FreshError:

@@ -47,6 +47,14 @@ export class Compiler {
     return name.slice(this.root.length + 1);
   }
 
+  above(below) {
+    return posix.join(this.root, below);
+  }
+
+  isInside(name) {
+    return name.startsWith(`${this.root}/`) && !name.includes("/node_modules/");
+  }
+
   // Generated code among the files, with the descriptor in it, stands for itself.
   isCopy(name, file) {
     if (!GENERATED.test(name)) return false;

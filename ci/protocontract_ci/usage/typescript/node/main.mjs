@@ -1,10 +1,11 @@
-// Reads TypeScript modules. Standard input: {root, files, states: {all, old?, new?}}; standard output: what was found, as JSON.
+// Reads TypeScript modules. Standard input: {root, files, states: {all, old?, new?}, named?}; standard output: what was found, as JSON.
 // The first argument is the folder whose node_modules has the TypeScript compiler.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Compiler } from "./compiler.mjs";
 import { freshErrors } from "./errors.mjs";
+import { runnable } from "./functions.mjs";
 import { Meanings } from "./meanings.mjs";
 import { findThresholds } from "./thresholds.mjs";
 import { findUses } from "./uses.mjs";
@@ -13,7 +14,7 @@ const ts = createRequire(join(process.argv[2], "package.json"))("typescript");
 const request = JSON.parse(readFileSync(0, "utf8"));
 const affected = new Set(request.affected);
 const compiler = new Compiler(ts, request);
-const found = { uses: [], unread: [], copies: compiler.copies, imports: [], errors: [], gone: [] };
+const found = { uses: [], unread: [], copies: compiler.copies, imports: [], errors: [], gone: [], functions: {}, modules: {} };
 for (const group of compiler.groups()) {
   const all = compiler.program(group, "all");
   const meanings = new Meanings(ts, all.getTypeChecker(), compiler.meanings("all"), request.states.all.tables);
@@ -29,11 +30,18 @@ for (const group of compiler.groups()) {
     }
   }
   const touched = new Set();
+  const using = [];
   for (const name of readable) {
     const { uses, values, constructs } = findUses(ts, all, meanings, all.getSourceFile(name));
     const thresholds = uses.length ? findThresholds(ts, all.getTypeChecker(), meanings, all.getSourceFile(name)) : [];
     found.uses.push({ file: compiler.below(name), uses, values, constructs, thresholds });
+    if (uses.length) using.push(name);
     if (uses.some(({ path }) => affected.has(path) || affected.has(path.slice(0, path.lastIndexOf("."))))) touched.add(name);
+  }
+  if (request.named) {
+    const { functions, modules } = runnable(ts, all, meanings, compiler, using, request.named);
+    Object.assign(found.functions, functions);
+    Object.assign(found.modules, modules);
   }
   // What uses nothing that differs, nor a file that does, has the same errors on both sides.
   const checked = importersOf(all, readable, touched);

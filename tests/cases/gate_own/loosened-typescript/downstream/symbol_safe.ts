@@ -1,0 +1,12 @@
+import type { Item } from "./gen/item_pb.js";
+
+export function symbol(item: Item): string {
+  switch (item.currency) {
+    case "EUR":
+      return "€";
+    case "USD":
+      return "$";
+    default:
+      return item.currency;
+  }
+}
