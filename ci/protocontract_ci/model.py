@@ -250,6 +250,22 @@ class Change:
         return f"{step_text(self.before)}->{step_text(self.after)}"
 
     @property
+    def acknowledgements(self) -> tuple[str, ...]:
+        """What an acknowledgement in code may say: path and step, and for a number that has a new meaning also that the
+        number is free no more, or that its field is new.
+        """
+        own = f"{self.path} {self.step}"
+        if self.kind != "number_reused":
+            return (own,)
+        return own, f"{self.path} added", f"{self.path} removed", f"{self.reused_by} added"
+
+    @property
+    def reused_by(self) -> str:
+        """The path of the field or value that has the number now, for a number that is used again."""
+        declared = value_text(self.after).partition(" = ")[0].rpartition(" ")[2]
+        return f"{self.path.partition('#')[0]}.{declared}"
+
+    @property
     def id(self) -> str:
         """The change without the module that it meets: path, kind and step. Stable across lines and files."""
         return f"{self.path} {self.kind} {self.step}"
@@ -268,6 +284,10 @@ class Use:
     name; a rule's path for ``rule_id`` and ``error_code``. Lines and columns count from 1, columns in characters.
     ``certain`` is False where the receiver may come from somewhere else, or the name is put together at run time.
     ``origin`` says where the name was written, where that is another line (a constant, a tuple of names), 0 otherwise.
+    ``text`` is what stands in the code where that decides: a key of JSON, the number in the place of an enum value, the
+    .proto file of the generated module that a name is taken from; empty where nobody knows. ``named`` is False for a
+    message that is used without its name: an item that ``add()`` makes, a dictionary, one that is serialised.
+    ``handles`` are the names (or numbers) that a dispatch has branches for, as far as they are written down.
     """
 
     file: str
@@ -277,6 +297,9 @@ class Use:
     how: How
     certain: bool = True
     origin: int = 0
+    text: str = ""
+    named: bool = True
+    handles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ class Judge:
         found = []
         for change in self._changes:
             meaning = self._meaning(change, file)
-            if meaning.verdict == "not_adapted" and f"{change.path} {change.step}" in file.acknowledged:
+            if meaning.verdict == "not_adapted" and not file.acknowledged.isdisjoint(change.acknowledgements):
                 meaning = replace(meaning, verdict="adapted", because="acknowledged in the code", lines=(), related=())
             if meaning.verdict != "unaffected":
                 found.append(self._finding(change, file, meaning))
@@ -156,10 +156,11 @@ class Judge:
         if evidence.result == "fails":
             held = [use for use in sites if any(entry.holds(use.line) for entry in evidence.entries)] or sites
             return _not_adapted("writes a value that the new rule refuses", held, evidence, proof="witness")
+        if not writes and not _demands_presence(change):
+            # It leaves the field out, and nothing shows that this is refused now.
+            return _UNAFFECTED
         if evidence.result == "passes":
             return Meaning("adapted", "what it writes keeps the new rule", proof="witness")
-        if not writes and not _demands_presence(change):
-            return _UNAFFECTED
         if not writes:
             return _not_adapted("builds the message without this field", built, UNKNOWN)
         if _demands_presence(change):
@@ -242,7 +243,7 @@ _Rule: TypeAlias = Callable[[Change, FileOfModule], Meaning]
 def _gone(change: Change, file: FileOfModule) -> Meaning:
     """An element that is not there any more under its name."""
     old, new = _old_and_new(change)
-    uses = [use for use in _named(file, old) if change.element.kind != "message" or use.how != "call"]
+    uses = [use for use in _named(file, old) if _by_that_name(change, use)]
     if uses:
         because = f"uses {old.rpartition('.')[2]}, which is gone"
         if new and new != old:
@@ -253,9 +254,16 @@ def _gone(change: Change, file: FileOfModule) -> Meaning:
             rest = tuple(sorted({use.line for use in uses if use not in first}))
             return replace(_not_adapted(because, first), related=rest)
         return _not_adapted(because, uses)
-    if new and new != old and _named(file, new):
+    if new and new != old and any(_by_that_name(change, use) for use in _named(file, new)):
         return Meaning("adapted", f"uses the new name {new.rpartition('.')[2]}")
     return _UNAFFECTED
+
+
+def _by_that_name(change: Change, use: Use) -> bool:
+    """Whether a use is one of the name that is gone: not of the message without it, nor of a number that stays."""
+    if change.element.kind == "message":
+        return use.named and use.how != "call"
+    return not (change.kind == "enum_value_renamed" and use.text.lstrip("-").isdigit())
 
 
 def _moved(change: Change, file: FileOfModule) -> Meaning:
@@ -266,8 +274,16 @@ def _moved(change: Change, file: FileOfModule) -> Meaning:
     if texts:
         return _not_adapted("names the old full name in a text", texts)
     if change.compatibility.of(file.experiments.language) == "breaking" and uses:
-        imports = [use for use in uses if use.how in _BY_NAME] or uses
-        return _not_adapted("imports it from where it was", imports)
+        # Python says by each name which module it is taken from; other readers say the imported file alone.
+        apart = file.experiments.language == "python"
+        uses = [use for use in uses if use.named and (use.text == change.element.file or not apart)]
+        imports = [use for use in uses if use.how in _BY_NAME]
+        first = [use for use in imports if use.line == min(each.line for each in uses)]
+        if uses:
+            found = _not_adapted("imports it from where it was", first or uses)
+            return replace(found, related=tuple(sorted({use.line for use in uses} - set(found.lines))))
+        if _named(file, change.element.new_file):
+            return Meaning("adapted", f"imports it from {change.element.new_file}")
     # In one file both full names belong to one name of the module.
     if any(use.how == "call" for use in _named(file, old, new)):
         return Meaning("adapted", "asks the descriptor for the full name")
@@ -311,6 +327,7 @@ def _subject_of(change: Change) -> Subject:
         element.message or element.new_message,
         element.new_message or element.message,
         tuple(dict.fromkeys(name for name in names if name)),
+        demanded=_demands_presence(change),
     )
 
 
@@ -324,6 +341,10 @@ def _type(change: Change, file: FileOfModule) -> Meaning:
         parts.append(_by_experiment(change, file, keys, "its JSON has another type now"))
     if others and change.compatibility.of(file.experiments.language) == "breaking":
         parts.append(_by_experiment(change, file, others, "the value has another type now"))
+    if not parts and change.compatibility.wire == "breaking":
+        # The same code on another wire: nothing complains, and what was written before is misread.
+        reads = [use for use in uses if use.how in _READS]
+        parts += [_not_adapted("reads what was written before as another value", reads)] if reads else []
     return worst(parts)
 
 
@@ -422,9 +443,13 @@ def _case_added(change: Change, file: FileOfModule) -> Meaning:
     """D5: a reader without a fallback does not know the new case."""
     element = change.element
     uses = _named(file, element.new_oneof if element.kind == "field" else element.new_message)
-    opened = [use for use in uses if use.how == "match_open"]
+    dispatches = [use for use in uses if use.how in ("match_open", "match_closed")]
+    new = {element.new_short_name} | ({str(element.new_number)} if element.kind == "enum_value" else set())
+    opened = [use for use in dispatches if use.how == "match_open" and new.isdisjoint(use.handles)]
     if opened:
         return _not_adapted("has no branch for the new case, and no fallback", opened)
+    if dispatches and not any(new.isdisjoint(use.handles) for use in dispatches):
+        return Meaning("adapted", "has a branch for the new case")
     return Meaning("adapted", "has a fallback") if any(use.how == "match_closed" for use in uses) else _UNAFFECTED
 
 
@@ -448,7 +473,18 @@ def _unit(change: Change, file: FileOfModule) -> Meaning:
 
 def _json_name(change: Change, file: FileOfModule) -> Meaning:
     keys = [use for use in _named(file, change.element.name, change.element.new_name) if use.how == "json_name"]
-    return _not_adapted("the key in JSON is another one now", keys) if keys else _UNAFFECTED
+    old = [use for use in keys if not use.text or use.text != change.after]
+    if old:
+        return _not_adapted("the key in JSON is another one now", old)
+    return Meaning("adapted", f"uses the new key {change.after}") if keys else _UNAFFECTED
+
+
+def _reused(change: Change, file: FileOfModule) -> Meaning:
+    """D11: a field on a number that was kept free; old records may hold what the number meant before."""
+    reads = [use for use in _named(file, change.reused_by) if use.how in _READS | {"enum_value"}]
+    if not reads or change.before != "reserved":
+        return _UNAFFECTED
+    return _not_adapted("reads a number that meant something else in old records", reads, decision="D11")
 
 
 def _level(change: Change, file: FileOfModule) -> Meaning:
@@ -534,5 +570,6 @@ _RULES: Final[dict[str, _Rule]] = {
     ),
     **dict.fromkeys(("unit_changed", "currency_changed"), _unit),
     "json_name_changed": _json_name,
+    "number_reused": _reused,
     "level_changed": _level,
 }  # fmt: skip

@@ -29,6 +29,8 @@ _FILLING: Final = frozenset({"ParseFromString", "MergeFromString", "CopyFrom", "
 _TEXT_FORMAT_NAME: Final = re.compile(r"(?<![\w.\"'])([A-Za-z_]\w*)\s*[:{<]")
 #: The path of a use of a violation's own words, whichever rule it is of.
 VIOLATION: Final = "violation"
+#: Types that may be any message.
+_UNKNOWN: Final = frozenset({"", "Unknown", "Any", "Never", "object", "Message"})
 _NOTHING: Final = Revealed()
 
 
@@ -62,7 +64,10 @@ class Decider:
             self._add(each, VIOLATION, "rule_id")
         return sorted(self._found, key=lambda use: (use.line, use.column, use.path, use.how))
 
-    def _add(self, node: ast.AST, path: str, how: How, *, certain: bool = True, origin: int = 0) -> None:
+    def _add(
+        self, node: ast.AST, path: str, how: How, *, certain: bool = True, origin: int = 0, text: str = "",
+        named: bool = True, handles: tuple[str, ...] = (),
+    ) -> None:  # fmt: skip
         line = node.lineno  # type: ignore[attr-defined]
         column = self._source.column(node)  # type: ignore[arg-type]
         if isinstance(node, ast.Attribute) and node.end_lineno is not None:
@@ -70,7 +75,8 @@ class Decider:
             line = node.end_lineno
             end = self._source.offset(line, node.end_col_offset or 0)
             column = end - self._source.offset(line, 0) - len(node.attr) + 1
-        self._found[Use(self._source.path, line, column, path, how, certain, 0 if origin == line else origin)] = None
+        origin = 0 if origin == line else origin
+        self._found[Use(self._source.path, line, column, path, how, certain, origin, text, named, handles)] = None
 
     def _type(self, node: ast.expr) -> Revealed:
         bound = self._names.resolve(node)
@@ -89,7 +95,7 @@ class Decider:
             if file:
                 self._add(imported.node, file, how)
             if bound.kind in ("message", "enum", "value", "service"):
-                self._add(imported.node, bound.name, how)
+                self._add(imported.node, bound.name, how, text=file if bound.kind in ("message", "enum") else "")
 
     def _static_names(self) -> None:
         for node in ast.walk(self._source.tree):
@@ -113,7 +119,7 @@ class Decider:
                 how = "subclass" if isinstance(parent, ast.ClassDef) else "read"
                 if isinstance(parent, ast.ClassDef):
                     self._servicer(parent, bound.name)
-            self._add(node, bound.name, how)
+            self._add(node, bound.name, how, text=bound.file)
             if bound.kind == "enum" and isinstance(parent, ast.Attribute) and parent.attr == "Value":
                 call = self._source.parent(parent)
                 if isinstance(call, ast.Call) and call.args:
@@ -148,14 +154,17 @@ class Decider:
             case "construct":
                 self._construct(site, told)
             case "reflection":
+                if site.name is not None and self._type(site.name).oneofs:
+                    # WhichOneof() told it: there is a field of that name, whatever it is.
+                    return
                 for name in self._matching(site, told.messages):
                     self._add(site.node, name, "reflection", certain=site.pattern is None, origin=site.origin)
-                if not told.messages and self._unknown(told):
+                if not told.messages and self._unknown(told) and not self._sites.is_foreign(site.asked):
                     self._uncertain(site, "reflection")
             case "key":
                 self._key(site, told)
             case "lookup":
-                self._dispatch(site.node, told, closed="default" in site.names)
+                self._dispatch(site.node, told, closed="default" in site.names, handled=site.handled)
             case "match":
                 self._match(site, told)
             case "compare":
@@ -169,7 +178,7 @@ class Decider:
                     self._add(site.node, message, "call")
             case "whole":
                 for message in () if told.is_class or told.is_json else told.messages:
-                    self._add(site.node, message, "write" if self._serializes(site.node) else "read")
+                    self._add(site.node, message, "write" if self._serializes(site.node) else "read", named=False)
 
     def _serializes(self, node: ast.AST) -> bool:
         function = node.func if isinstance(node, ast.Call) else None
@@ -177,7 +186,7 @@ class Decider:
 
     def _unknown(self, told: Revealed) -> bool:
         """Whether nobody knows what it is, in a file that imports the contracts."""
-        return self._aware and told.text.strip("`") in ("", "Unknown", "Any", "Never", "object")
+        return self._aware and told.text.strip("`") in _UNKNOWN
 
     def _attribute(self, site: Site, told: Revealed) -> None:
         node, name = site.node, site.names[0]
@@ -190,11 +199,11 @@ class Decider:
         if told.is_json or told.is_class:
             return
         known = False
-        for message in told.messages:
+        for message in told.itself:
             if name in self._elements.fields(message):
                 known = True
                 self._add(node, f"{message}.{name}", self._how(node))
-        if not known and self._unknown(told):
+        if not known and self._unknown(told) and not self._sites.is_foreign(node.value):
             self._uncertain(site, self._how(node))
 
     def _how(self, node: ast.Attribute) -> How:
@@ -256,13 +265,14 @@ class Decider:
         call = site.node
         assert isinstance(call, ast.Call)
         messages = told.messages if told.is_class else ()
+        named = bool(messages)
         if not messages and isinstance(call.func, ast.Attribute) and call.func.attr == "add":
             # repeated.add(field=...): the type of the new item.
             held = self._told.get(call.func, "")
             messages = self._stubs.read(held.rpartition("->")[2]).messages if "->" in held else ()
         for message in messages:
             # An empty message that something is parsed into is not built but read.
-            self._add(call, message, "read" if self._is_filled(call) else "construct")
+            self._add(call, message, "read" if self._is_filled(call) else "construct", named=named)
             fields = self._elements.fields(message)
             for keyword in call.keywords:
                 if keyword.arg is None:
@@ -292,10 +302,17 @@ class Decider:
     def _spread(self, call: ast.Call, message: str, value: ast.expr) -> None:
         """``**fields``: the names are known where it is a display of a dictionary."""
         fields = self._elements.fields(message)
-        if isinstance(value, ast.Dict) and all(isinstance(key, ast.Constant) for key in value.keys):
-            for key, inner in zip(value.keys, value.values, strict=True):
+        display = self._sites.display(value)
+        if display is not None and all(isinstance(key, ast.Constant) for key in display.keys):
+            for key, inner in zip(display.keys, display.values, strict=True):
                 if isinstance(key, ast.Constant) and key.value in fields:
-                    self._given(inner, key, message, str(key.value), fields[str(key.value)])
+                    at = None if display is value else call
+                    self._given(inner, key, message, str(key.value), fields[str(key.value)], at, key.lineno)
+            return
+        if isinstance(value, ast.DictComp) and (names := self._sites.texts(value.key))[0]:
+            for name in names[0]:
+                if name in fields:
+                    self._add(call, f"{message}.{name}", "construct", origin=names[1])
             return
         for name in fields:
             self._add(call, f"{message}.{name}", "construct", certain=False)
@@ -308,9 +325,12 @@ class Decider:
         name: str,
         states: tuple[ir.Field, ...],
         at: ast.AST | None = None,
+        origin: int = 0,
     ) -> None:
-        """A field is given a value. ``at`` is the place of everything inside, where the value is no source itself."""
-        self._add(at or place, f"{message}.{name}", "construct")
+        """A field is given a value. ``at`` is the place of everything inside, where the value is no source itself or
+        stands elsewhere, at the line ``origin``.
+        """
+        self._add(at or place, f"{message}.{name}", "construct", origin=origin)
         for state in states:
             element = state.value if state.value is not None else state
             values = list(value.elts) if isinstance(value, ast.List | ast.Tuple) else [value]
@@ -322,14 +342,16 @@ class Decider:
                     self._from_dictionary(each, element.message, at=at)
 
     def _from_dictionary(self, value: ast.Dict, message: str, at: ast.AST | None = None) -> None:
-        self._add(at or value, message, "construct")
+        self._add(at or value, message, "construct", named=False)
         fields = self._elements.fields(message)
         by_name = {state.json_name: name for name, states in fields.items() for state in states}
         by_name.update({name: name for name in fields})
         for key, inner in zip(value.keys, value.values, strict=True):
             if isinstance(key, ast.Constant) and key.value in by_name:
-                name = by_name[str(key.value)]
+                name, text = by_name[str(key.value)], str(key.value)
                 self._given(inner, key, message, name, fields[name], at)
+                if text not in fields:
+                    self._add(at or key, f"{message}.{name}", "json_name", text=text)
 
     # -- JSON
 
@@ -338,9 +360,10 @@ class Decider:
         call = site.node
         assert isinstance(call, ast.Call)
         given = call.args[0]
+        display = self._sites.display(given)
         for message in told.messages:
-            if isinstance(given, ast.Dict):
-                self._from_dictionary(given, message)
+            if display is not None:
+                self._from_dictionary(display, message, at=None if _holds(given, display) else given)
             elif texts := self._sites.texts(given)[0]:
                 self._from_text(texts[0], message, given)
 
@@ -357,21 +380,34 @@ class Decider:
             self._from_dictionary(found, message, at=at)
 
     def _key(self, site: Site, told: Revealed) -> None:
+        if "NameOf[" in told.text:
+            # By the names of an enum: dict(State.items())["STATE_OPEN"].
+            for enum in told.enums:
+                for text in site.names:
+                    self._members(site.node, enum, text, origin=site.origin)
         messages = told.messages if told.is_json else self._json_messages(site.asked)
+        plain = "PlainDict[" in told.text
         found: list[ir.Field] = []
         for message in messages:
-            for name, states in self._elements.fields(message).items():
-                if name in site.names or any(state.json_name in site.names for state in states):
-                    found += states
-                    # A key may be the name in the .proto (preserving_proto_field_name) and not the one of JSON.
-                    how: How = "json_name" if any(state.json_name in site.names for state in states) else "reflection"
-                    self._add(site.node, f"{message}.{name}", how, origin=site.origin)
+            for name, states, text in self._keys(message, site.names):
+                found += states
+                # A key may be the name in the .proto and not the one of JSON, of whoever wrote the file.
+                how: How = (
+                    "reflection" if plain or not any(state.json_name == text for state in states) else "json_name"
+                )
+                self._add(site.node, f"{message}.{name}", how, origin=site.origin, text=text)
         self._json[site.node] = tuple(found)
         if not found and self._unknown(told) and self._names.imports_json:
             for message in self._possible():
-                for name, states in self._elements.fields(message).items():
-                    if name in site.names or any(state.json_name in site.names for state in states):
-                        self._add(site.node, f"{message}.{name}", "json_name", certain=False, origin=site.origin)
+                for name, _, text in self._keys(message, site.names):
+                    self._add(site.node, f"{message}.{name}", "json_name", certain=False, origin=site.origin, text=text)
+
+    def _keys(self, message: str, names: Iterable[str]) -> Iterator[tuple[str, tuple[ir.Field, ...], str]]:
+        """The fields that keys of JSON mean, with the key that stands there."""
+        for name, states in self._elements.fields(message).items():
+            for text in names:
+                if text == name or any(state.json_name == text for state in states):
+                    yield name, states, text
 
     def _json_messages(self, node: ast.expr) -> tuple[str, ...]:
         """The messages whose JSON an expression is, where it was reached by keys."""
@@ -383,10 +419,10 @@ class Decider:
 
     # -- enums and oneofs
 
-    def _members(self, node: ast.AST, enum: str, text: str) -> None:
+    def _members(self, node: ast.AST, enum: str, text: str, origin: int = 0) -> None:
         for member in self._elements.members(enum).values():
             if text in (member.name, str(member.number)):
-                self._add(node, member.path, "enum_value")
+                self._add(node, member.path, "enum_value", origin=origin, text=text)
 
     def _enums_of(self, node: ast.expr, told: Revealed) -> tuple[str, ...]:
         found = dict.fromkeys(told.enums)
@@ -397,7 +433,12 @@ class Decider:
     def _compare(self, site: Site, told: Revealed) -> None:
         for enum in self._enums_of(site.asked, told):
             for text in site.names:
-                self._members(site.node, enum, text)
+                self._members(site.node, enum, text, origin=site.origin)
+        for message in told.messages if "NameOf[" in told.text else ():
+            # The name of a field that ListFields() told.
+            for text in site.names:
+                if text in self._elements.fields(message):
+                    self._add(site.node, f"{message}.{text}", "reflection", origin=site.origin)
         for oneof in told.oneofs:
             message, _, name = oneof.rpartition(".")
             for text in site.names:
@@ -405,10 +446,10 @@ class Decider:
                     self._add(site.node, f"{message}.{text}", "which_oneof", origin=site.origin)
                     self._add(site.node, oneof, "which_oneof")
 
-    def _dispatch(self, node: ast.AST, told: Revealed, *, closed: bool) -> None:
+    def _dispatch(self, node: ast.AST, told: Revealed, *, closed: bool, handled: tuple[str, ...]) -> None:
         how: How = "match_closed" if closed else "match_open"
         for name in (*told.oneofs, *self._enums(told)):
-            self._add(node, name, how)
+            self._add(node, name, how, handles=handled)
 
     def _enums(self, told: Revealed) -> tuple[str, ...]:
         values = (value.rpartition(".")[0] for value in told.values)
@@ -419,9 +460,15 @@ class Decider:
         assert isinstance(node, ast.Match)
         rest = next((case for case in node.cases if _takes_all(case)), None)
         closed = rest is not None and not fails(rest.body[0])
-        self._dispatch(node, told, closed=closed)
+        branches = [each for case in node.cases if case.guard is None for each in ast.walk(case.pattern)]
+        handled = [
+            name for each in branches if isinstance(each, ast.MatchValue) for name in self._sites.values(each.value)
+        ]
+        self._dispatch(node, told, closed=closed, handled=tuple(handled))
         for case in node.cases:
             for each in ast.walk(case.pattern):
+                if isinstance(each, ast.MatchClass):
+                    self._match_class(each)
                 if not isinstance(each, ast.MatchValue):
                     continue
                 texts = self._sites.texts(each.value)[0]
@@ -433,10 +480,24 @@ class Decider:
                     for text in texts:
                         self._add(each, f"{message}.{text}", "which_oneof")
 
+    def _match_class(self, node: ast.MatchClass) -> None:
+        """``case Order(coupon=code)``."""
+        bound = self._names.resolve(node.cls)
+        if bound is not None and bound.kind == "message":
+            fields = self._elements.fields(bound.name)
+            for name, pattern in zip(node.kwd_attrs, node.kwd_patterns, strict=True):
+                if name in fields:
+                    self._add(pattern, f"{bound.name}.{name}", "read")
+
 
 def _called(call: ast.Call) -> str:
     function = call.func
     return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _holds(given: ast.expr, display: ast.Dict) -> bool:
+    """Whether a dictionary stands where it is given, itself or inside of a call (``json.dumps({...})``)."""
+    return any(each is display for each in ast.walk(given))
 
 
 def _takes_all(case: ast.match_case) -> bool:

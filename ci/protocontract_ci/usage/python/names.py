@@ -21,10 +21,12 @@ class Bound:
 
     ``kind`` "grpc" is a module of stubs and servicers; "service" is a stub or servicer class. "contract" is the
     constant of a message's contract (the name is the message's), "error" that of an error code (its own name).
+    ``file`` is the .proto file of the generated module that a message or enum is taken from.
     """
 
     kind: Literal["module", "grpc", "message", "enum", "value", "service", "package", "contract", "error"]
     name: str
+    file: str = ""
 
 
 @dataclass
@@ -43,7 +45,7 @@ class Modules:
         for file in elements.files:
             name = module_of(file)
             found.files[name] = found.files[f"{name}_grpc"] = file
-            found.held[name] = _held(elements, elements.in_file(file))
+            found.held[name] = _held(elements, elements.in_file(file), file)
             services = [each for each, states in elements.services.items() if any(s.file == file for s in states)]
             if services:
                 found.grpc[f"{name}_grpc"] = {
@@ -77,16 +79,16 @@ class Modules:
         return self.held.get(dotted) or self.grpc.get(dotted) or {}
 
 
-def _held(elements: Elements, names: Iterable[str]) -> dict[str, Bound]:
+def _held(elements: Elements, names: Iterable[str], file: str = "") -> dict[str, Bound]:
     found: dict[str, Bound] = {}
     for name in names:
         scope, _, short = name.rpartition(".")
         if scope in elements.messages:
             continue
         if name in elements.messages:
-            found[short] = Bound("message", name)
+            found[short] = Bound("message", name, file)
         elif name in elements.enums:
-            found[short] = Bound("enum", name)
+            found[short] = Bound("enum", name, file)
             found.update({m.name: Bound("value", m.path) for m in elements.members(name).values()})
     return found
 
@@ -109,6 +111,8 @@ class Names:
         self.table: dict[str, Bound] = {}
         self.imports: list[Imported] = []
         self.stars: set[str] = set()
+        #: Names of other modules, or taken from them: nothing of the contracts.
+        self.packages: set[str] = set()
         #: Calls that import by a name in a text, with the module.
         self.by_text: dict[ast.Call, str] = {}
         self._modules = modules
@@ -168,6 +172,8 @@ class Names:
             if module is None:
                 if self._modules.is_package(alias.name):
                     self.table[alias.asname or alias.name.split(".")[0]] = Bound("package", alias.name.split(".")[0])
+                else:
+                    self.packages.add(alias.asname or alias.name.split(".")[0])
                 continue
             bound = self._module(module)
             if alias.asname or "." not in alias.name:
@@ -198,6 +204,8 @@ class Names:
                     self.imports.append(Imported(node, self._module(inner), inner, only_types))
                 elif self._modules.is_package(f"{base}.{alias.name}"):
                     self.table[alias.asname or alias.name] = Bound("package", f"{base}.{alias.name}")
+                elif not node.level and base != "typing" and not base.startswith("google.protobuf"):
+                    self.packages.add(alias.asname or alias.name)
                 continue
             held = self._modules.inside(module)
             if alias.name.startswith(ERROR_CODE) and alias.name not in held:
@@ -277,9 +285,9 @@ class Names:
             case "message":
                 inner = f"{base.name}.{name}"
                 if inner in self._elements.messages:
-                    return Bound("message", inner)
+                    return Bound("message", inner, base.file)
                 if inner in self._elements.enums:
-                    return Bound("enum", inner)
+                    return Bound("enum", inner, base.file)
                 return self._value(name, (e for e in self._elements.enums if e.rpartition(".")[0] == base.name))
             case "enum":
                 return self._value(name, (base.name,))

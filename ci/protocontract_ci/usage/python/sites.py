@@ -10,6 +10,7 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from string import Formatter
 from typing import Final, Literal
 
 from protocontract_ci.usage.python.names import Names
@@ -46,6 +47,10 @@ class Site:
     pattern: re.Pattern[str] | None = None
     #: Where the names were written, where that is another line.
     origin: int = 0
+    #: The expression that the name is the value of, where nobody wrote it down.
+    name: ast.expr | None = None
+    #: The values that a dispatch has branches for, by name or number.
+    handled: tuple[str, ...] = ()
 
 
 @dataclass
@@ -88,9 +93,10 @@ class Sites:
     def ask(self, overlay: Overlay) -> None:
         """Have the types told that decide the sites."""
         for site in self.found:
-            bound = self.names.resolve(site.asked)
-            if (bound is None or bound.kind == "contract") and not self._in_annotation(site.asked):
-                overlay.ask(site.asked)
+            for asked in (site.asked, site.name):
+                bound = self.names.resolve(asked) if asked is not None else None
+                if asked is not None and (bound is None or bound.kind == "contract") and not self._in_annotation(asked):
+                    overlay.ask(asked)
 
     def _in_annotation(self, node: ast.AST) -> bool:
         """Whether a node is part of an annotation or of a class's bases, where a call would change the meaning."""
@@ -137,13 +143,20 @@ class Sites:
             if function.attr in ("get", "pop", "setdefault") and node.args:
                 self._key(node, function.value, node.args[0])
                 # What is not in the table has a result, too: None, or what is given.
-                self.found.append(Site("lookup", node, node.args[0], ("default",)))
+                self.found.append(
+                    Site("lookup", node, node.args[0], ("default",), handled=self._branches(function.value))
+                )
+                self._table(node, function.value, node.args[0])
+            if function.attr == "format":
+                self._format(node, function.value)
         if isinstance(function, ast.Name) and function.id in _REFLECTION and len(node.args) >= 2:
             self._named(Site("reflection", node, node.args[0]), node.args[1])
         if getattr(function, "id", getattr(function, "attr", "")) == "attrgetter" and node.args:
             self._named(Site("mask", node, node.args[0]), node.args[0])
         self._by_text(node, function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", ""))
         keywords = tuple(keyword.arg for keyword in node.keywords if keyword.arg is not None)
+        if getattr(function, "id", getattr(function, "attr", "")) == "partial" and node.args:
+            self.found.append(Site("construct", node, node.args[0], keywords))
         bound = self.names.resolve(function)
         if bound is not None:
             if bound.kind == "message":
@@ -177,19 +190,61 @@ class Sites:
 
     def _subscript(self, node: ast.Subscript) -> None:
         holder = node.value
-        if isinstance(holder, ast.Attribute) and holder.attr.startswith(("fields_by_", "oneofs_by_")):
+        if isinstance(holder, ast.Attribute) and holder.attr.startswith(("fields_by_", "oneofs_by_", "values_by_")):
             if isinstance(holder.value, ast.Attribute) and holder.value.attr == "DESCRIPTOR":
-                self._named(Site("reflection", node, holder.value.value), node.slice)
+                kind: SiteKind = "compare" if holder.attr.startswith("values") else "reflection"
+                self._named(Site(kind, node, holder.value.value), node.slice)
             return
         self._key(node, node.value, node.slice)
         if isinstance(node.ctx, ast.Load) and not isinstance(node.slice, ast.Constant | ast.Slice | ast.Tuple):
-            self.found.append(Site("lookup", node, node.slice))
+            self.found.append(Site("lookup", node, node.slice, handled=self._branches(node.value)))
+            self._table(node, node.value, node.slice)
+
+    def _branches(self, table: ast.expr) -> tuple[str, ...]:
+        """The values that a table has entries for."""
+        display = self.display(table)
+        keys = display.keys if display is not None else ()
+        return tuple(name for key in keys if key is not None for name in self.values(key))
+
+    def values(self, node: ast.expr) -> tuple[str, ...]:
+        """The values of an enum or cases of a oneof that an expression, or each item of one, stands for."""
+        if isinstance(node, ast.Tuple | ast.List | ast.Set):
+            return tuple(name for each in node.elts for name in self.values(each))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "Value":
+            # Kind.Value("KIND_A")
+            return tuple(name for each in node.args for name in self.values(each))
+        bound = self.names.resolve(node)
+        own = (bound.name.rpartition(".")[2],) if bound is not None and bound.kind == "value" else ()
+        return (*own, *self.texts(node)[0], *map(str, _numbers(node, self._constants)))
 
     def _key(self, node: ast.AST, container: ast.expr, key: ast.expr) -> None:
         names, origin = self.texts(key)
-        names = tuple(name for name in names if name in self.elements.field_names)
+        names = tuple(name for name in names if name in self.elements.field_names or name in self.elements.member_names)
         if names:
             self.found.append(Site("key", node, container, names, origin=origin))
+
+    def _table(self, node: ast.AST, container: ast.expr, key: ast.expr) -> None:
+        """A look-up in a table that is written down: the key is compared with each of its own."""
+        table = self.display(container)
+        for each in table.keys if table is not None else ():
+            names = (*_literal_texts(each), *map(str, _numbers(each, {}))) if each is not None else ()
+            if names and each is not None:
+                self.found.append(Site("compare", node, key, names, origin=each.lineno))
+
+    def _format(self, node: ast.Call, text: ast.expr) -> None:
+        """``"{order.coupon}".format(order=order)``."""
+        for template in self.texts(text)[0]:
+            try:
+                fields = [place for _, place, _, _ in Formatter().parse(template) if place is not None]
+            except ValueError:
+                continue
+            given = {keyword.arg: keyword.value for keyword in node.keywords}
+            given.update({str(at): value for at, value in enumerate(node.args)})
+            for at, place in enumerate(fields):
+                first, _, attribute = place.partition(".")
+                holder = given.get(first or str(at))
+                if holder is not None and attribute in self.elements.field_names:
+                    self.found.append(Site("reflection", node, holder, (attribute,)))
 
     def _compare(self, node: ast.Compare) -> None:
         sides = [node.left, *node.comparators]
@@ -213,9 +268,11 @@ class Sites:
         if isinstance(parent, ast.If) and parent.orelse == [node]:
             return
         subjects: list[ast.expr] = []
+        handled: list[str] = []
         link: ast.If = node
         while isinstance(link.test, ast.Compare) and isinstance(link.test.ops[0], ast.Eq | ast.In | ast.Is):
             subjects.append(link.test.left)
+            handled += self.values(link.test.comparators[0])
             if len(link.orelse) != 1 or not isinstance(link.orelse[0], ast.If):
                 break
             link = link.orelse[0]
@@ -224,7 +281,8 @@ class Sites:
         body = next((block for block in _blocks(parent) if node in block), [node])
         after = link.orelse or body[body.index(node) + 1 :]
         closed = bool(after) and not fails(after[0])
-        self.found.append(Site("lookup", node, subjects[0], ("default",) if closed else ()))
+        names = ("default",) if closed else ()
+        self.found.append(Site("lookup", node, subjects[0], names, handled=tuple(handled)))
 
     def _named(self, site: Site, name: ast.expr) -> None:
         """A site whose name is an expression: a text, a constant, a loop over texts, or put together."""
@@ -232,7 +290,7 @@ class Sites:
         if names:
             self.found.append(Site(site.kind, site.node, site.asked, names, origin=origin))
         else:
-            self.found.append(Site(site.kind, site.node, site.asked, pattern=_pattern(name)))
+            self.found.append(Site(site.kind, site.node, site.asked, pattern=_pattern(name), name=name))
 
     def texts(self, node: ast.expr) -> tuple[tuple[str, ...], int]:
         """The texts that an expression may be, and the line where they are written, 0 where that is the same."""
@@ -251,6 +309,62 @@ class Sites:
                     holder = self._constants.get(over.id, over) if isinstance(over, ast.Name) else over
                     return _items(holder), holder.lineno
         return (), 0
+
+    def display(self, node: ast.expr) -> ast.Dict | None:
+        """The dictionary that an expression is: written here, in a name that is bound once, or passed through a call
+        (``json.dumps``, ``dict``).
+        """
+        match node:
+            case ast.Dict():
+                return node
+            case ast.Name():
+                bound = self._constants.get(node.id) or self._local(node)
+                return self.display(bound) if bound is not None and not isinstance(bound, ast.Name) else None
+            case ast.Call(args=[argument, *_]) if _last_name(node.func) in ("dumps", "dict", "MappingProxyType"):
+                return self.display(argument) if not node.keywords or _last_name(node.func) == "dumps" else None
+            case ast.Call(func=ast.Name(id="dict"), args=[], keywords=keywords):
+                made = ast.Dict([_key_of(keyword) for keyword in keywords], [keyword.value for keyword in keywords])
+                return ast.copy_location(made, node) if all(keyword.arg for keyword in keywords) else None
+        return None
+
+    def _local(self, node: ast.Name) -> ast.expr | None:
+        """What a name of a function is bound to, where that is said once and the value is not changed by a key."""
+        scope = self.source.parent(node)
+        while scope is not None and not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
+            scope = self.source.parent(scope)
+        values: list[ast.expr | None] = []
+        for each in ast.walk(scope) if scope is not None else ():
+            if isinstance(each, ast.Name) and each.id == node.id and not isinstance(each.ctx, ast.Load):
+                parent = self.source.parent(each)
+                values.append(parent.value if isinstance(parent, ast.Assign | ast.AnnAssign) else None)
+            elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
+                values += [None] if isinstance(each.value, ast.Name) and each.value.id == node.id else []
+        return values[0] if len(values) == 1 else None
+
+    def is_foreign(self, node: ast.expr) -> bool:
+        """Whether a parameter is annotated with a type of a package that is not there to be looked at: no message."""
+        while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+            node = node.func if isinstance(node, ast.Call) else node.value
+        scope = self.source.parent(node)
+        while scope is not None and isinstance(node, ast.Name):
+            if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+                arguments = scope.args
+                for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
+                    if each.arg == node.id:
+                        return each.annotation is not None and self._is_of_package(each.annotation)
+            scope = self.source.parent(scope)
+        return False
+
+    def _is_of_package(self, annotation: ast.expr) -> bool:
+        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+            try:
+                annotation = ast.parse(annotation.value, mode="eval").body
+            except SyntaxError:
+                return False
+        root = annotation
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        return isinstance(root, ast.Name) and root.id in self.names.packages
 
     def _loop(self, node: ast.Name) -> ast.expr | None:
         """What a loop variable runs over."""
@@ -291,6 +405,16 @@ def fails(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return getattr(statement.value.func, "id", "") == "assert_never"
     return isinstance(statement, ast.Raise | ast.Assert)
+
+
+def _last_name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+
+
+def _key_of(keyword: ast.keyword) -> ast.expr:
+    key = ast.Constant(keyword.arg)
+    key.lineno, key.col_offset = keyword.lineno, keyword.col_offset
+    return key
 
 
 def _blocks(node: ast.AST | None) -> Iterator[list[ast.stmt]]:

@@ -1,0 +1,7 @@
+from order_pb2 import Order
+
+FIELDS = ("id", "coupon")
+
+
+def order(row: dict) -> Order:
+    return Order(**{name: row[name] for name in FIELDS})

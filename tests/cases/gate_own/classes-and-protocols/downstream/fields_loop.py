@@ -1,0 +1,5 @@
+from order_pb2 import Order
+
+
+def row(order: Order) -> dict:
+    return {field.name: value for field, value in order.ListFields()}

@@ -1,0 +1,5 @@
+from order_pb2 import Order
+
+
+def text(order: Order) -> str:
+    return "{o.id}: {o.coupon}".format(o=order)

@@ -1,0 +1,5 @@
+from order_pb2 import Order
+
+
+def text(order: Order) -> str:
+    return f"{order.id}: {order.coupon!r}"

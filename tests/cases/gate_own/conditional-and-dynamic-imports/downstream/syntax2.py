@@ -1,0 +1,5 @@
+import json
+
+
+def code(row: str) -> str:
+    return json.loads(row)["coupon"]

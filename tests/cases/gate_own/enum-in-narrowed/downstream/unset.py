@@ -1,0 +1,5 @@
+from box_pb2 import Box
+
+
+def box() -> Box:
+    return Box()

@@ -1,0 +1,5 @@
+from box_pb2 import CARRIER_ROAD, Box
+
+
+def road() -> Box:
+    return Box(carrier=CARRIER_ROAD)

@@ -1,0 +1,5 @@
+from score_pb2 import Score
+
+
+def label(raw: bytes) -> str:
+    return Score.FromString(raw).label

@@ -1,0 +1,5 @@
+from plot_pb2 import Plot
+
+
+def key(raw: bytes) -> str:
+    return Plot.FromString(raw).id

@@ -1,0 +1,3 @@
+import type { Plot } from "./gen/plot_pb.js";
+
+export const label = (p: Plot): string => p.zip.toFixed(0);

@@ -1,0 +1,5 @@
+from delta_pb2 import Delta
+
+
+def dy(raw: bytes) -> int:
+    return Delta.FromString(raw).dy

@@ -1,0 +1,5 @@
+from order_pb2 import State
+
+
+def number() -> int:
+    return dict(State.items())["STATE_SENT"]

@@ -1,0 +1,3 @@
+import { State } from "./gen/order_pb.js";
+
+export const NAMES: Partial<Record<State, string>> = { [State.SENT]: "on its way" };

@@ -1,0 +1,5 @@
+from order_pb2 import Order
+
+
+def done(order: Order) -> bool:
+    return order.state == 1

@@ -1,0 +1,7 @@
+from google.protobuf.json_format import ParseDict
+
+from login_pb2 import Login
+
+
+def login(name: str) -> Login:
+    return ParseDict({"userName": name}, Login())

@@ -1,0 +1,3 @@
+import type { Login } from "./gen/login_pb.js";
+
+export const who = (l: Login): string => l.userName;

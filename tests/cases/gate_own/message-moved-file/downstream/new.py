@@ -1,0 +1,6 @@
+import buyer_pb2
+import order_pb2
+
+
+def order(mail: str) -> order_pb2.Order:
+    return order_pb2.Order(buyer=buyer_pb2.Buyer(mail=mail))

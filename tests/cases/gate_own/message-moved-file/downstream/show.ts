@@ -1,0 +1,3 @@
+import type { Buyer } from "./gen/order_pb.js";
+
+export const mail = (b: Buyer): string => b.mail;

@@ -1,0 +1,5 @@
+from order_pb2 import Line, Order
+
+
+def order(sku: str) -> Order:
+    return Order(lines=[Line(sku=sku)])

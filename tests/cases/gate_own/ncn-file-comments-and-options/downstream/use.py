@@ -1,0 +1,5 @@
+from shop_pb2 import Order
+
+
+def key(raw: bytes) -> str:
+    return Order.FromString(raw).id

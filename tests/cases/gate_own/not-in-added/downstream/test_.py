@@ -1,0 +1,5 @@
+from item_pb2 import Item
+
+
+def fake() -> Item:
+    return Item(code="TEST")

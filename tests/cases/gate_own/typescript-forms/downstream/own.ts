@@ -1,0 +1,4 @@
+interface Voucher {
+  coupon: string;
+}
+export const text = (v: Voucher): string => v.coupon;
