@@ -180,7 +180,7 @@ def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
     path = write_samples(tmp_path / "a.binpb", text_samples(3))
     (tmp_path / "cache").touch()
     with pytest.raises(
-        ContractError, match="cannot write an index of verdicts into .*; give another folder with cache="
+        ContractError, match=r"cannot write an index of verdicts into .*; give another folder with cache="
     ):
         indexed(path, tmp_path / "cache")
 

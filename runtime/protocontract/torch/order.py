@@ -167,7 +167,7 @@ class Plan:
         left = max(0, self.batches - start)
         rounds, over = divmod(left, world_size)
         if over and uneven == "error":
-            raise UnevenError(uneven_text(over, world_size, rounds))
+            raise UnevenError(uneven_text(over, world_size))
         if over and uneven == "drop" and not rounds:
             raise UnevenError(
                 f"{left} batches for {world_size} ranks: nothing is left under uneven='drop';"
@@ -200,9 +200,10 @@ class Plan:
         return tuple(places[self._rank :: self._world_size])
 
 
-def uneven_text(over: int, world_size: int, rounds: int) -> str:
+def uneven_text(over: int, world_size: int) -> str:
     """What to say where the last round has no batch for every rank."""
+    batches = "1 batch" if over == 1 else f"{over} batches"
     return (
-        f"the last round has {over} batches for {world_size} ranks, after {rounds} full rounds; say what to do with it:"
+        f"the last round has {batches} for {world_size} ranks; say what to do with it:"
         " uneven='drop' leaves it out, uneven='repeat' delivers some of the first batches again"
     )

@@ -142,7 +142,7 @@ class StreamTask(Task):
             own = self._own(block[:whole]) if rank < batches else tuple(first[number * size : (number + 1) * size])
             yield _Round(batch + rank if rank < batches else number, own, repeated=rank >= batches)
         elif batches and self.uneven == "error":
-            yield _Round(batch, uneven=uneven_text(batches, world_size, batch // world_size))
+            yield _Round(batch, uneven=uneven_text(batches, world_size))
         else:
             dropped = block
         tail = tuple(self._pending) if rank == 0 else ()
