@@ -8,11 +8,14 @@ from protocontract.extras import missing_extra
 
 if TYPE_CHECKING:
     from protocontract.records.policy import RecordViolation
+    from protocontract.torch.collate import Batch, Collate
     from protocontract.torch.dataset import ContractDataset, ContractStream
     from protocontract.torch.loader import ContractLoader
     from protocontract.torch.order import UnevenError
 
 _HOMES = {
+    "Batch": "protocontract.torch.collate",
+    "Collate": "protocontract.torch.collate",
     "ContractDataset": "protocontract.torch.dataset",
     "ContractLoader": "protocontract.torch.loader",
     "ContractStream": "protocontract.torch.dataset",
@@ -32,4 +35,4 @@ def __getattr__(name: str) -> Any:
         raise missing_extra("protocontract.torch", error) or error from error
 
 
-__all__ = ["ContractDataset", "ContractLoader", "ContractStream", "RecordViolation", "UnevenError"]
+__all__ = ["Batch", "Collate", "ContractDataset", "ContractLoader", "ContractStream", "RecordViolation", "UnevenError"]
