@@ -186,7 +186,7 @@ class GroupHistory:
     generations: list[Generation] = field(default_factory=list)
     committed: dict[int, int] = field(default_factory=dict)
     #: Offsets in a transaction that is not decided, by producer id.
-    _open: dict[int, list[Commit]] = field(default_factory=dict)
+    undecided: dict[int, list[Commit]] = field(default_factory=dict)
 
     def update(self) -> None:
         """Read what is new."""
@@ -194,7 +194,7 @@ class GroupHistory:
             if batch.is_control:
                 # The marker's key: version, then 0 for abort or 1 for commit.
                 (_, key, _) = next(batch.records())
-                decided = self._open.pop(batch.producer, [])
+                decided = self.undecided.pop(batch.producer, [])
                 if key is not None and struct.unpack_from(">hh", key)[1] == 1:
                     for each in decided:
                         self._add(each._replace(position=batch.offset, time=batch.last_time))
@@ -204,7 +204,7 @@ class GroupHistory:
                     continue
                 commit = self._commit(position, time, key, value)
                 if commit is not None and batch.is_transactional:
-                    self._open.setdefault(batch.producer, []).append(commit)
+                    self.undecided.setdefault(batch.producer, []).append(commit)
                 elif commit is not None:
                     self._add(commit)
                 self._generation(position, time, key, value)
@@ -232,6 +232,58 @@ class GroupHistory:
         if reader.number("h") != 2 or reader.text() != self.group:
             return
         self.generations.append(_read_generation(position, time, value, self.topic))
+
+
+class Decision(NamedTuple):
+    """What a transaction coordinator has written: that it ends a transaction, and how."""
+
+    producer: int
+    epoch: int
+    time: int
+    committed: bool
+    #: Whether it holds the end for complete: every partition has its marker, as far as the coordinator knows.
+    complete: bool
+
+
+#: States of a transaction in ``__transaction_state``: whether it is committed, whether its end is complete.
+_ENDS: Final = {2: (True, False), 3: (False, False), 4: (True, True), 5: (False, True)}
+
+
+@dataclass
+class Decisions:
+    """What ``__transaction_state`` says about the ends of transactions."""
+
+    log: LogFile
+    #: The last decision about each producer id.
+    last: dict[int, Decision] = field(default_factory=dict)
+
+    def update(self) -> None:
+        """Read what is new."""
+        for batch in self.log.batches():
+            for time, _, value in batch.records():
+                if value is None:
+                    continue
+                reader = Reader(value)
+                reader.skip(2)
+                producer, epoch = reader.number("q"), reader.number("h")
+                reader.skip(4)
+                end = _ENDS.get(reader.number("b"))
+                if end is not None:
+                    self.last[producer] = Decision(producer, epoch, time, *end)
+
+
+def without_markers(history: GroupHistory, decisions: Decisions, before: int) -> list[Decision]:
+    """The transactions that hold offsets of the group and that their coordinator has ended, as it believes.
+
+    Only those that it ended before ``before`` (milliseconds since 1970): a marker may still be on its way to the disk.
+    """
+    return [
+        decision
+        for producer, commits in history.undecided.items()
+        if (decision := decisions.last.get(producer)) is not None
+        and decision.complete
+        and commits[-1].time <= decision.time < before
+    ]
 
 
 def _read_generation(position: int, time: int, value: bytes, topic: str) -> Generation:

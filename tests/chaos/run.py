@@ -20,6 +20,7 @@ from tests.chaos import faults
 from tests.chaos.feed import Feeder, records
 from tests.chaos.fleet import GRACE, End, Fleet
 from tests.chaos.logs import GroupHistory, Written, empty_history, written
+from tests.chaos.operator import Operator
 from tests.chaos.parts import BrokerProcess, Toxiproxy
 from tests.chaos.verdict import Copy, Evidence, Source, Verdict, judge
 from tests.kafka.conftest import Broker
@@ -119,6 +120,7 @@ class Run:
         self._create_dead_letters(broker)
         broker.admin.close()
         self.history: GroupHistory = empty_history(self.broker.data, GROUP, SOURCE)
+        self.operator = Operator(self.broker.address, self.broker.data, self.history)
         self.feeder = Feeder(self.broker.address, SOURCE, made)
         self.fleet = Fleet(
             self._folder,
@@ -161,6 +163,8 @@ class Run:
             self.feeder.check()
             self.fleet.supervise()
             self.history.update()
+            if self.exactly_once:
+                self.operator.look()
             return condition()
 
         wait_for(look, what, seconds)
@@ -335,6 +339,7 @@ class Run:
 
     def _judge_ends(self, verdict: Verdict) -> None:
         verdict.breach("K70", "ends after SIGTERM", self._wrong)
+        verdict.counts["offsets' transactions that the broker did not end: ended by hand"] = self.operator.ended
         # Nobody asked these to end: they could not start while there was no broker, or lost their name to a newer one.
         by_themselves = [end for end in self.fleet.ends if not end.expected]
         verdict.counts["guards that ended by themselves"] = len(by_themselves)

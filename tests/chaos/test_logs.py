@@ -7,7 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.chaos.logs import LogFile, Written, written
+from tests.chaos.logs import (
+    Commit,
+    Decision,
+    Decisions,
+    LogFile,
+    Written,
+    empty_history,
+    without_markers,
+    written,
+)
 
 DATA, MARKER = 0x10, 0x30
 
@@ -64,3 +73,30 @@ def test_a_transaction_without_an_end_is_told_from_one_that_goes_on(tmp_path: Pa
         Written(9, 10, (8, 2), ended=True),
         Written(11, 12, (-1, -1), ended=True),
     ]
+
+
+def test_a_transaction_that_its_coordinator_holds_for_ended_without_a_marker(tmp_path: Path) -> None:
+    history = empty_history(tmp_path, "group", "topic")
+    decisions = Decisions(LogFile(tmp_path))
+    history.undecided = {producer: [Commit(0, 100, 0, 7)] for producer in range(5)}
+    decisions.last = {
+        0: Decision(0, 1, 200, committed=True, complete=True),
+        # Not ended yet; ended before these offsets came; ended a moment ago; nothing is known of the last.
+        1: Decision(1, 1, 200, committed=True, complete=False),
+        2: Decision(2, 1, 99, committed=True, complete=True),
+        3: Decision(3, 1, 900, committed=False, complete=True),
+    }
+    assert without_markers(history, decisions, before=900) == [decisions.last[0]]
+
+
+def test_the_decisions_of_a_coordinator(tmp_path: Path) -> None:
+    def state(producer: int, epoch: int, state: int) -> bytes:
+        key, value = b"id", struct.pack(">hqhib", 1, producer, epoch, 10_000, state)
+        record = bytes([0, 0, 0, len(key) * 2]) + key + bytes([len(value) * 2]) + value + b"\0"
+        head = struct.pack(">ibIhiqqqhii", 0, 2, 0, 0, 0, 5, 5, -1, -1, -1, 1)
+        body = bytes([len(record) * 2]) + record
+        return struct.pack(">qi", producer, len(head + body)) + head + body
+
+    decisions = Decisions(LogFile(log(tmp_path, state(1, 0, 1), state(2, 3, 4), state(3, 0, 2), state(3, 1, 5))))
+    decisions.update()
+    assert decisions.last == {2: Decision(2, 3, 5, True, True), 3: Decision(3, 1, 5, False, True)}
