@@ -8,7 +8,7 @@ READY := $(VENV)/.ready-$(shell cat pyproject.toml ci/requirements-dev.txt | cks
 ENGINES ?= .venv-engines
 ENGINES_READY := $(ENGINES)/.ready-$(shell cat pyproject.toml ci/requirements-engines.txt | cksum | cut -d' ' -f1)
 
-.PHONY: demo demo-gate test test-engines check generate bench conformance fuzz scenarios chaos help clean
+.PHONY: demo demo-gate gate adapt test test-engines check generate bench conformance fuzz scenarios chaos help clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -39,6 +39,12 @@ demo: $(SETUP) ## Guard a dirty stream: in memory, or on KAFKA_BOOTSTRAP_SERVERS
 demo-gate: $(SETUP) ## A field is added: the gate is red for each module, and green when all have adapted
 	@$(BIN)/python docs/demo-gate/story.py
 
+gate: $(SETUP) ## Judge this repository's own modules against where the branch came from
+	@.ci/gate $(BIN)/protocontract
+
+adapt: $(SETUP) ## Prove that all of them have adapted, and write their locks (contracts/locks)
+	@$(BIN)/protocontract adapt --all $(if $(AGAINST),--against $(AGAINST))
+
 test: $(SETUP) ## All tests that need no server; those of a broker run where KAFKA_BOOTSTRAP_SERVERS is set
 	@$(BIN)/python -m tests
 
@@ -59,6 +65,8 @@ generate: $(SETUP) ## Make generated/ again from contracts/
 	@$(BIN)/python -m grpc_tools.protoc -I contracts --python_out=runtime --pyi_out=runtime protocontract/v1/contract.proto
 	@cp contracts/protocontract/v1/contract.proto runtime/protocontract/v1/contract.proto
 	@$(BIN)/protocontract compile contracts/acme -I contracts --out generated/python
+	@$(BIN)/python -m grpc_tools.protoc -I contracts -I "$$($(BIN)/protocontract includes)" \
+	  --grpc_python_out=generated/python acme/inference/v1/model_service.proto
 	@$(BIN)/protocontract compile contracts/acme -I contracts --out generated/prometheus --target prometheus
 
 bench: $(SETUP) ## Ratios against the neighbours, in one run

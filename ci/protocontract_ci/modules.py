@@ -40,7 +40,7 @@ _ROLES: Final = ("reader", "writer", "both")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEADER: Final = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY: Final = re.compile(r"\s*([A-Za-z0-9_-]+)\s*=")
-_GATE_KEYS: Final = frozenset({"contracts", "proto_path", "against", "mode"})
+_GATE_KEYS: Final = frozenset({"contracts", "proto_path", "against", "mode", "ignore"})
 _MODULE_KEYS: Final = frozenset(
     {
         "name", "owner", "paths", "role", "languages", "contracts", "environment", "generator", "stored_data", "mode",
@@ -107,7 +107,10 @@ class Module:
 
 @dataclass(frozen=True)
 class Modules:
-    """What modules.toml says. ``file`` is its path below the repository; "" where there is none."""
+    """What modules.toml says. ``file`` is its path below the repository; "" where there is none.
+
+    ``ignore`` are globs of files that belong to no module and are no users of the contracts, whatever is in them.
+    """
 
     modules: tuple[Module, ...] = ()
     contracts: str = "contracts"
@@ -116,6 +119,7 @@ class Modules:
     mode: Mode = "new"
     decisions: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
+    ignore: tuple[str, ...] = ()
 
     def named(self, name: str) -> Module | None:
         """The module of that name."""
@@ -129,7 +133,17 @@ class Modules:
 
     def module_of(self, path: str) -> Module | None:
         """The module that a file below the repository belongs to."""
+        if self.ignores(path):
+            return None
         return next((module for _, pattern, module in self._globs if pattern.fullmatch(path)), None)
+
+    def ignores(self, path: str) -> bool:
+        """Whether a file below the repository is nobody's business."""
+        return any(pattern.fullmatch(path) for pattern in self._ignored)
+
+    @cached_property
+    def _ignored(self) -> list[re.Pattern[str]]:
+        return [glob_pattern(glob) for glob in self.ignore]
 
 
 def glob_pattern(glob: str) -> re.Pattern[str]:
@@ -240,6 +254,7 @@ class _Reader:
             mode,
             self._decisions(self._table(table, "decisions")),
             self._file,
+            self._texts(("gate",), gate, "ignore"),
         )
 
     def _module(self, number: int, table: Mapping[str, Any], mode: Mode) -> Module:

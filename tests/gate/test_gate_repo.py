@@ -94,6 +94,9 @@ def test_users_outside_all_modules(acme: Company) -> None:
     acme.edit("contracts/modules.toml", ('mode = "new"', 'mode = "all"'))
     code, answer = acme.gate()
     assert (code, answer["modules"]["scripts/export.py"]["lines"]) == (1, [1])
+    acme.edit("contracts/modules.toml", ('mode = "all"', 'mode = "all"\nignore = ["scripts"]'))
+    code, answer = acme.gate()
+    assert (code, "scripts/export.py" in answer["modules"]) == (0, False)
 
 
 def test_a_role_that_is_narrower_than_what_the_code_does(acme: Company) -> None:

@@ -20,6 +20,7 @@ def test_what_a_module_says() -> None:
 contracts = "proto"
 against = "origin/develop"
 mode = "report"
+ignore = ["shared/**/legacy"]
 [decisions]
 D7 = "notice"
 [[module]]
@@ -44,6 +45,8 @@ mode = "all"
     assert [getattr(modules.module_of(path), "name", "") for path in ("shared/labels.py", "shared/a/b.py", "x.py")] == [
         "trainer", "shared", "",
     ]  # fmt: skip
+    assert [modules.ignores(path) for path in ("shared/a/legacy/b.py", "shared/a/b.py")] == [True, False]
+    assert modules.module_of("shared/a/legacy/b.py") is None
 
 
 def test_all_mistakes_are_told_with_their_lines() -> None:
