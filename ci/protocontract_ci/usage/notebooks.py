@@ -16,10 +16,15 @@ from typing import Any, Final
 
 from protocontract_ci.model import ModuleVerdict, Use
 from protocontract_ci.usage.python.reader import Unread
+from protocontract_ci.usage.sql_in_python import Embedded
 
 SUFFIX: Final = ".ipynb"
 #: Cell magics after which Python follows.
 _PYTHON_CELLS: Final = frozenset({"%%time", "%%timeit", "%%capture", "%%prun", "%%python", "%%python3"})
+#: Cell magics after which SQL follows, perhaps after words for the magic.
+_SQL_CELLS: Final = frozenset({"%%sql", "%%bigquery", "%%sparksql", "%%dql"})
+_SQL_LINE: Final = re.compile(r"^\s*(?:\w+\s*<?<?=?\s*)?%sql\s+(?P<sql>.*)$")
+_SQL_BEGINS: Final = re.compile(r"\b(?:select|with|insert|update|delete|merge|create)\b.*$", re.IGNORECASE)
 _COMMAND: Final = re.compile(r"^(\s*)(?:[%!?].*|[\w.\[\]'\"]+\?{1,2})$")
 _ASSIGNED: Final = re.compile(r"^(\s*[\w.,\s\[\]]+?=\s*)[%!][^=].*$")
 #: As the parser of Python counts lines: not at form feeds or the separators of Unicode.
@@ -47,10 +52,14 @@ class Place:
 
 @dataclass(frozen=True)
 class Notebook:
-    """The Python source of a notebook; ``places`` has one entry for each of its lines."""
+    """The Python source of a notebook; ``places`` has one entry for each of its lines.
+
+    ``sql`` is what SQL its magics hold, with lines of the source.
+    """
 
     text: str
     places: Sequence[Place]
+    sql: Sequence[Embedded] = ()
 
     def line(self, line: int) -> int:
         """The line of the file for a line of the source; lines beyond are the last one's."""
@@ -107,14 +116,15 @@ def read_notebook(text: str) -> Notebook:
         return Notebook("", ())
     lines: list[str] = []
     places: list[Place] = []
+    sql: list[Embedded] = []
     for number, cell in enumerate(cells, 1):
         if not isinstance(cell, dict) or cell.get("cell_type") != "code":
             continue
         written = list(_lines(cell.get("source")))
-        code = _python([line for line, _ in written], number)
-        lines += code
+        sql += _sql([line for line, _ in written], len(lines) + 1)
+        lines += _python([line for line, _ in written], number)
         places += [Place(line, number, inside) for inside, (_, line) in enumerate(written, 1)]
-    return Notebook("\n".join(lines) + "\n" if lines else "", tuple(places))
+    return Notebook("\n".join(lines) + "\n" if lines else "", tuple(places), tuple(sql))
 
 
 @dataclass
@@ -178,6 +188,21 @@ def _lines(source: object) -> Iterator[tuple[str, int]]:
                 open_line = held
     if open_line is not None:
         yield open_line
+
+
+def _sql(lines: Sequence[str], start: int) -> Iterator[Embedded]:
+    """The SQL of a cell that begins at a line of the source: the whole of it, or what stands behind ``%sql``."""
+    first = next((at for at, line in enumerate(lines) if line.strip()), None)
+    if first is not None and lines[first].split()[0] in _SQL_CELLS:
+        # Before SQL on the first line stand words for the magic.
+        opening = _SQL_BEGINS.search(lines[first])
+        text = "\n".join([opening[0] if opening is not None else "", *lines[first + 1 :]])
+        yield Embedded(text, tuple(range(start + first, start + len(lines))))
+        return
+    for at, line in enumerate(lines):
+        match = _SQL_LINE.match(line)
+        if match is not None:
+            yield Embedded(match["sql"], (start + at,))
 
 
 def _python(lines: Sequence[str], cell: int) -> list[str]:

@@ -11,13 +11,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from pathlib import Path, PurePosixPath
 from typing import Final
 
 from protocontract_ci.model import How, Use
 from protocontract_ci.usage.python.reader import Unread
+from protocontract_ci.usage.sql_in_python import Embedded
 from protocontract_ci.usage.sql_model import Access, Constant, Key, Left, Origin, Sql, SqlError, Table
 from protocontract_ci.usage.sql_text import (
     Comment,
@@ -40,6 +41,7 @@ _LARGEST: Final = 2_000_000
 #: Names of a schema that are more than words that many tables have.
 _ENOUGH: Final = 3
 _UNBOUND: Final = "nothing binds its module's SQL to a message; expected a comment `-- contract: <message>`, or `uses`"
+_LINE: Final = re.compile(r"line (\d+)")
 _FOREIGN: Final = ("google.", "buf.validate.", "protocontract.")
 
 
@@ -107,6 +109,44 @@ def read_sql(
             del found.files[name]
             found.unread.append(Unread(name, _UNBOUND))
     return found
+
+
+def read_embedded(texts: Mapping[str, Sequence[Embedded]], elements: Elements) -> SqlUses:
+    """All uses in the SQL that files of another language hold, by file. Lines are those of the files.
+
+    What a module declares binds none of it: the tables of such texts are as often somebody else's.
+    """
+    found = SqlUses()
+    roots = Roots(elements)
+    for name, embedded in texts.items():
+        whole = SqlFile("")
+        for each in embedded:
+            try:
+                _add_placed(whole, _read(name, each.text, "", roots, Word()), each)
+            except SqlError as error:
+                reason = _LINE.sub(partial(_said_at, each), str(error))
+                found.unread.append(Unread(name, f"SQL in it: {reason}"))
+                break
+        else:
+            if whole.uses:
+                found.files[name] = whole
+    return found
+
+
+def _said_at(embedded: Embedded, match: re.Match[str]) -> str:
+    return f"line {embedded.line(int(match[1]))}"
+
+
+def _add_placed(whole: SqlFile, read: SqlFile, embedded: Embedded) -> None:
+    """Adds what was found in one text at the lines of the file."""
+    line = embedded.line
+    known = set(whole.uses)
+    placed = (replace(use, line=line(use.line), column=1, origin=line(use.origin)) for use in read.uses)
+    whole.uses += [use for use in placed if use not in known]
+    whole.bound = whole.bound or read.bound
+    whole.numbers |= {(line(at), path) for at, path in read.numbers}
+    whole.written += [replace(each, line=line(each.line)) for each in read.written]
+    whole.built += [replace(each, line=line(each.line)) for each in read.built]
 
 
 def _read(name: str, text: str, compiled: str, roots: Roots, word: Word) -> SqlFile:

@@ -22,14 +22,15 @@ from protocontract_ci.usage.python.reader import PythonUses, import_roots, read_
 from protocontract_ci.usage.python.shared import Shared
 from protocontract_ci.usage.python.thresholds import thresholds
 from protocontract_ci.usage.python.types import TypeErrors, type_errors
-from protocontract_ci.usage.sql import SqlUses, Word, read_sql
+from protocontract_ci.usage.sql import SqlUses, Word, read_embedded, read_sql
+from protocontract_ci.usage.sql_in_python import find_sql
 from protocontract_ci.usage.typescript.declarations import State
 from protocontract_ci.usage.typescript.reader import SUFFIXES, TypeScriptUses, read_or_say_why
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_ci.verdicts import acknowledgements
 from protocontract_ci.verdicts.evidence import Laboratory, PythonExperiments
 from protocontract_ci.verdicts.judge import FileOfModule, Judge
-from protocontract_ci.verdicts.sql import SqlExperiments, sql_findings
+from protocontract_ci.verdicts.sql import SqlExperiments, sql_findings, together
 from protocontract_ci.verdicts.typescript import TypeScriptExperiments, findings
 from protocontract_compiler.generated_names import module_of
 
@@ -83,8 +84,18 @@ class Folder:
     @cached_property
     def sql(self) -> SqlUses:
         """What the SQL files use."""
-        elements = self.shared.elements if self.shared else Elements([self.before.schema, self.after.schema])
-        return read_sql(self.root, self.files, elements, self.words)
+        return read_sql(self.root, self.files, self._elements, self.words)
+
+    @cached_property
+    def embedded(self) -> SqlUses:
+        """What the SQL in Python files and notebooks uses, by what they are called among Python files."""
+        magics = {python_name(name): notebook.sql for name, notebook in self.notebooks.read.items()}
+        held = {name: [*find_sql(source), *magics.get(name, ())] for name, source in self.python.sources.items()}
+        return read_embedded({name: texts for name, texts in held.items() if texts}, self._elements)
+
+    @cached_property
+    def _elements(self) -> Elements:
+        return self.shared.elements if self.shared else Elements([self.before.schema, self.after.schema])
 
     @cached_property
     def typescript(self) -> TypeScriptUses:
@@ -98,8 +109,8 @@ class Folder:
         judge = Judge(self.before, self.after, self.changes)
         copies = (*self.python.copies, *self.typescript.copies)
         stale = {copy.path: copy for copy in copies if self._is_stale(copy)}
-        readers = (self.python, self.typescript, self.notebooks, self.sql)
-        unread = {each.file: each.reason for reader in readers for each in reader.unread}
+        readers = (self.python, self.typescript, self.notebooks, self.sql, self.embedded)
+        unread = {self._called(each.file): each.reason for reader in readers for each in reader.unread}
         found = []
         for name in self.files:
             if self.wanted is not None and name not in self.wanted:
@@ -124,9 +135,14 @@ class Folder:
     def uses_of(self, name: str) -> Sequence[Use]:
         """What a file uses; nothing for one that cannot be read."""
         if name in self.notebooks.read:
-            return self.notebooks.read[name].home(self.python.uses.get(python_name(name), []), name)
+            return self.notebooks.read[name].home(self._python_uses(python_name(name)), name)
         read = self.typescript.files.get(name) or self.sql.files.get(name)
-        return read.uses if read is not None else self.python.uses.get(name, [])
+        return read.uses if read is not None else self._python_uses(name)
+
+    def _python_uses(self, code: str) -> list[Use]:
+        """What a Python file uses, in Python and in SQL."""
+        sql = self.embedded.files.get(code)
+        return [*self.python.uses.get(code, ()), *(sql.uses if sql is not None else ())]
 
     def validates(self, name: str) -> bool:
         """Whether a file validates messages."""
@@ -191,7 +207,17 @@ class Folder:
         )
         changes = {f"{change.path} {change.step}" for change in self.changes}
         self.unused[name] = [each for each in acknowledged if each.key not in changes]
-        return summary(name, name, judge.findings(file))
+        found = judge.findings(file)
+        sql = self.embedded.files.get(code)
+        if sql is not None:
+            experiment = SqlExperiments(sql, self._laboratory.maker)
+            inside = FileOfModule(name, name, sql.uses, experiment, file.acknowledged)
+            found = together(found, sql_findings(judge, inside, sql))
+        return summary(name, name, found)
+
+    def _called(self, code: str) -> str:
+        """The name of the file for what it is called among Python files."""
+        return next((name for name in self.notebooks.read if python_name(name) == code), code)
 
     # -- copies of generated code (D15)
 

@@ -35,6 +35,17 @@ def sql_findings(judge: Judge, file: FileOfModule, found: SqlFile) -> list[Findi
     return [each for each in judge.findings(file) if _reaches(each, found)]
 
 
+def together(code: Sequence[Finding], sql: Sequence[Finding]) -> list[Finding]:
+    """The findings of a file and of the SQL in it: a new field that one of them uses is used by the file."""
+    found = [*code, *sql]
+    used = {each.change.path for each in found if each.change.kind == "field_added" and each.verdict == "adapted"}
+    return [
+        each
+        for each in found
+        if each.change.kind != "field_added" or each.change.path not in used or each.verdict == "adapted"
+    ]
+
+
 def _reaches(finding: Finding, found: SqlFile) -> bool:
     if finding.change.kind == "enum_value_renumbered":
         return any((line, finding.change.path) in found.numbers for line in finding.lines)
