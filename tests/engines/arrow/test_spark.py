@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,7 @@ from acme.finance.v1.transaction_contract import TRANSACTION
 from protocontract import ContractError
 from protocontract.arrow import VERDICTS, ArrowValidator
 from protocontract.loading import load, resolve
-from tests.engines.arrow.records import BAD, check, compiled, table
+from tests.engines.arrow.records import check, compiled, expected, table
 
 pytestmark = [
     # Spark's own: its view of pandas, and the sockets to its workers.
@@ -54,17 +55,15 @@ def test_a_hundred_thousand_records_have_the_verdicts_of_one_process(spark: Spar
 
 
 def test_verdicts_are_filtered_exploded_and_counted(spark: SparkSession) -> None:
-    frame = spark.createDataFrame(table())
+    frame = spark.createDataFrame(table().slice(0, 5_000))
     validator = ArrowValidator(TRANSACTION)
     result = frame.mapInArrow(validator.map_in_arrow, validator.spark_schema(frame.schema)).filter("not ok").cache()
-    assert result.count() == BAD
+    assert result.count() == expected()["ok"][:5_000].count(False)
     counts = {
         row["rule_id"]: row["count"]
         for row in result.selectExpr("explode(rule_ids) as rule_id").groupBy("rule_id").count().collect()
     }
-    nulls = table()["value"].null_count
-    assert counts["wire.null"] == nulls
-    assert counts["money.ambiguous"] == result.filter("array_contains(rule_ids, 'money.ambiguous')").count() > 0
+    assert counts == Counter(rule_id for rule_ids in expected()["rule_ids"][:5_000] for rule_id in rule_ids)
 
 
 def test_the_schema_declares_types_and_refuses_clashes() -> None:
