@@ -71,6 +71,7 @@ How: TypeAlias = Literal[
     "json_name",  # a key of JSON or of MessageToDict's result
     "reflection",  # getattr, DESCRIPTOR, fields_by_name, ** with names that are known or not (`certain`)
     "type_only",  # an annotation, or an import for the type checker alone
+    "mock",  # a keyword or attribute of a test double whose spec is the message, the stub or the servicer
     "error_code",  # a constant ERR_..., or its number
     "rule_id",  # a rule id or a rule's field path as text
 ]

@@ -16,6 +16,7 @@ from protocontract_ci.usage.python.decide import Decider
 from protocontract_ci.usage.python.infer import Inference
 from protocontract_ci.usage.python.names import Modules, Names
 from protocontract_ci.usage.python.overlay import Overlay, Source
+from protocontract_ci.usage.python.mocks import mock_uses
 from protocontract_ci.usage.python.shared import Shared, write_files
 from protocontract_ci.usage.python.sites import Sites
 from protocontract_ci.usage.python.stubs import Stubs, write_stubs
@@ -98,7 +99,7 @@ def read_python(
     )  # fmt: skip
     for path in sorted(relevant):
         decider = Decider(sites[path], names[path], elements, stubs, told, aware=path in found.aware)
-        found.uses[path] = decider.uses()
+        found.uses[path] = [*decider.uses(), *mock_uses(sources[path], names[path], elements)]
         found.imports[path] = [
             (imported.module, imported.node.lineno)
             for imported in names[path].imports
