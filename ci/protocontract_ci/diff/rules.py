@@ -347,7 +347,14 @@ def _moved(
             ):
                 became[id(old)] = new
                 break
-    taken = {id(new) for new in became.values()}
+    by_id = {id(difference): difference for difference in found}
+    # Another rule of the same field is told by itself, too: whoever looks for what was added finds it.
+    taken = {id(new) for old, new in became.items() if not _of_one_field(by_id[old], new)}
     for difference in found:
         if id(difference) not in taken:
             yield difference, became.get(id(difference))
+
+
+def _of_one_field(old: _Difference, new: _Difference) -> bool:
+    rules = (old.old, new.new)
+    return old.element == new.element and old.element.kind == "field" and all(rule and not rule.cel for rule in rules)

@@ -107,6 +107,17 @@ class Elements:
         return frozenset(name.rpartition(".")[2] for name in (*self.messages, *self.enums, *self.services))
 
     @cached_property
+    def full_names(self) -> frozenset[str]:
+        """The full names of messages, enums, services and RPCs that lie in a package."""
+        methods = (f"{s.full_name}.{m.name}" for states in self.services.values() for s in states for m in s.methods)
+        return frozenset(name for name in (*self.messages, *self.enums, *self.services, *methods) if "." in name)
+
+    @cached_property
+    def packages(self) -> frozenset[str]:
+        """The packages of all files that are in one."""
+        return frozenset(file.package for file in self.files.values() if file.package)
+
+    @cached_property
     def member_names(self) -> frozenset[str]:
         """Every name of an enum value."""
         return frozenset(value.name for states in self.enums.values() for enum in states for value in enum.values)

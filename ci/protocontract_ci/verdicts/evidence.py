@@ -236,10 +236,23 @@ class PythonExperiments(RunExperiments):
         lines = {use.line for use in uses}
         old, new = self.laboratory.type_errors(self.file)
         fresh = {line for line, _ in new - old if line in lines}
-        gone = {line for line, _ in old - new if line in lines}
         if fresh:
             return Evidence("fails", tuple(sorted(fresh)))
+        # What a value is used for may stand further down: `for pair in headers.items: pair.key`.
+        around = [function for function in _functions(self.tree) if any(_within(function, line) for line in lines)]
+        near = {line for line, _ in new - old if any(_within(function, line) for function in around)}
+        if not near:
+            lines |= {line for line, _ in old - new if any(_within(function, line) for function in around)}
+        gone = {line for line, _ in old - new if line in lines}
         return Evidence("passes", tuple(sorted(gone))) if gone else UNKNOWN
+
+
+def _functions(tree: ast.Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)]
+
+
+def _within(node: ast.FunctionDef | ast.AsyncFunctionDef, line: int) -> bool:
+    return node.lineno <= line <= (node.end_lineno or node.lineno)
 
 
 def _calls(

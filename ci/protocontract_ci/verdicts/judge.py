@@ -457,10 +457,18 @@ def _rpc(change: Change, file: FileOfModule) -> Meaning:
     uses = _named(file, change.element.name, change.element.new_name)
     if not uses:
         return _UNAFFECTED
-    types = file.experiments.types(uses)
+    # What is done with the reply is part of the call.
+    messages = {str(each) for each in (change.before, change.after)} if change.kind == "rpc_response_changed" else set()
+    replies = [use for use in file.uses if use.path.rpartition(".")[0] in messages]
+    types = file.experiments.types([*uses, *replies])
     if types.result == "passes":
         return Meaning("adapted", "handles the new form of the call")
-    return _not_adapted("calls or serves it in its old form", uses, types)
+    failing = [use for use in replies if use.line in types.lines and use.line not in {each.line for each in uses}]
+    because = "calls or serves it in its old form"
+    if failing:
+        found = _not_adapted(because, failing, types)
+        return replace(found, related=tuple(sorted({use.line for use in uses} - set(found.lines))))
+    return _not_adapted(because, uses, types)
 
 
 def _unit(change: Change, file: FileOfModule) -> Meaning:
@@ -506,7 +514,12 @@ def _level(change: Change, file: FileOfModule) -> Meaning:
         lines = tuple(sorted({each.line for each in missed}))
         related = tuple(sorted({each.origin for each in missed if each.origin}))
         return Meaning("not_adapted", f"{because} to {change.after}", lines, related, decision="D14")
-    if any(_between(each.value, 0.0, strict, closed_at=strict) or each.value == new for each in own):
+    loosened = change.direction == "loosened"
+    if any(
+        _between(each.value, 0.0, strict, closed_at=strict)
+        or (_keeps(each.value, strict, lax) if loosened else each.value == new)
+        for each in own
+    ):
         return Meaning("adapted", "works by a number that keeps the new level")
     if change.direction == "tightened":
         because = "writes the stream, and nothing shows that it keeps the tighter level"
@@ -523,6 +536,11 @@ def _promised(value: object) -> float | None:
         return float(text.removesuffix("s"))
     except ValueError:
         return None
+
+
+def _keeps(value: float, strict: float, lax: float) -> bool:
+    """Whether a number is one for the laxer level, or for a still laxer one of the same order of magnitude."""
+    return lax <= value <= 10 * lax if strict < lax else lax / 10 <= value <= lax
 
 
 def _between(value: float, one: float, other: float, *, closed_at: float) -> bool:

@@ -119,10 +119,12 @@ def findings(judge: Judge, changes: Sequence[Change], file: FileOfModule, found:
         if change is None or f"{change.path} {change.step}" in file.acknowledged:
             continue
         lines = {line for path, line in error.paths if line and path in _names(change)} or {error.line}
+        # Of what is missing for something new, the compiler knows the place: names that stay are no mistake.
+        lines, named = ({error.line}, lines) if change.direction == "added" else (lines, set[int]())
         explained |= {error.line}
         known = next((each for each in result if each.change is change and each.verdict == "not_adapted"), None)
         lines |= set(known.lines) if known is not None else set()
-        related = {error.line, *(known.related if known is not None else ())} - lines
+        related = {error.line, *named, *(known.related if known is not None else ())} - lines
         result = [each for each in result if each.change is not change]
         result.append(
             Finding(

@@ -157,7 +157,7 @@ class Decider:
                 if site.name is not None and self._type(site.name).oneofs:
                     # WhichOneof() told it: there is a field of that name, whatever it is.
                     return
-                for name in self._matching(site, told.messages):
+                for name in (*self._matching(site, told.messages), *self._held(site, told)):
                     self._add(site.node, name, "reflection", certain=site.pattern is None, origin=site.origin)
                 if not told.messages and self._unknown(told) and not self._sites.is_foreign(site.asked):
                     self._uncertain(site, "reflection")
@@ -246,6 +246,15 @@ class Decider:
             for name in self._elements.fields(message):
                 if name in site.names or (site.pattern is not None and site.pattern.fullmatch(name)):
                     yield f"{message}.{name}"
+
+    def _held(self, site: Site, told: Revealed) -> Iterator[str]:
+        """What names mean in a generated module, or of a stub: ``getattr(order_pb2, "Order")``."""
+        bound = self._names.resolve(site.asked)
+        held = self._names.inside(bound.name) if bound is not None and bound.kind in ("module", "grpc") else {}
+        yield from (held[name].name for name in site.names if name in held)
+        for service in told.services:
+            methods = {method.name for state in self._elements.services[service] for method in state.methods}
+            yield from (f"{service}.{name}" for name in site.names if name in methods)
 
     def _by_name(self, site: Site, told: Revealed) -> None:
         call = site.node

@@ -18,7 +18,9 @@ from protocontract_ci.usage.python.stubs import TYPES, Stubs
 
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
-_IDENTITY: Final = re.compile(r"\b(?:[MEVSO]\d+_\w+|Repeated|ByKey|JsonDict|PlainDict|JsonText|NameOf|FieldOf)\b")
+_IDENTITY: Final = re.compile(
+    r"\b(?:[MEVSO]\d+_\w+|Repeated|ByKey|JsonDict|PlainDict|JsonText|NameOf|FieldOf|DescriptorOf)\b"
+)
 _WORD: Final = re.compile(r"[A-Za-z_][\w.]*")
 _IMPORT: Final = f"import {TYPES}"
 #: Words that mean the same wherever an annotation stands.

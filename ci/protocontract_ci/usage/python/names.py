@@ -143,6 +143,10 @@ class Names:
         """Whether the file imports a validator, so that it may read violations."""
         return self._validates
 
+    def inside(self, module: str) -> Mapping[str, Bound]:
+        """What a generated module holds at its top."""
+        return self._modules.inside(module)
+
     def messages_of(self, module: str) -> list[str]:
         """The messages of a generated module, with those inside of them."""
         held = [each.name for each in self._modules.inside(module).values() if each.kind in ("message", "contract")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -91,7 +92,12 @@ def read_python(
     for each in sites.values():
         each.collect()
     imported = _imported({path: sources[path] for path in found.aware})
-    relevant = {path for path in sources if path in found.aware or _name(path) in imported}
+    named = _texts_with(elements.packages)
+    relevant = {
+        path
+        for path, source in sources.items()
+        if path in found.aware or _name(path) in imported or (named is not None and named.search(source.text))
+    }
     stubs = shared.stubs if shared is not None else write_stubs(elements, held)
     told = _ask(
         folder, {path: source for path, source in sources.items() if path in relevant}, sites, sources, stubs,
@@ -127,6 +133,12 @@ def _names(sources: Mapping[str, Source], modules: Modules, elements: Elements) 
             break
         modules.held.update(held)
     return names
+
+
+def _texts_with(packages: Iterable[str]) -> re.Pattern[str] | None:
+    """What finds a full name that begins with one of the packages: a file may need nothing but a text."""
+    words = "|".join(sorted(map(re.escape, packages)))
+    return re.compile(rf"(?<![\w.])(?:{words})\.[A-Za-z_]") if words else None
 
 
 def _module_names(path: str) -> list[str]:

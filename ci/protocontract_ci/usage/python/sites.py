@@ -27,6 +27,9 @@ _OF_VIOLATIONS: Final = frozenset({"field_path", "rule_path", "rule_id"})
 _BY_DESCRIPTOR: Final = frozenset({"Unpack", "Is"})
 _WHOLE: Final = frozenset({"SerializeToString", "SerializePartialToString", "ParseFromString", "MergeFromString"})
 
+#: A full name in a text, or the path of an RPC.
+_DOTTED: Final = re.compile(r"(?<![\w.])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+(?:/[A-Za-z_]\w*)?(?![\w.]*\w)")
+
 SiteKind = Literal[
     "attribute", "by_name", "construct", "reflection", "key", "compare", "lookup", "match", "whole", "descriptor",
     "parsed", "mask",
@@ -389,15 +392,19 @@ class Sites:
                 yield node
 
     def full_names(self) -> Iterator[tuple[ast.Constant, str]]:
-        """Texts that hold the full name of a message or enum, with it; texts that stand alone are documentation."""
-        known = [name for name in (*self.elements.messages, *self.elements.enums) if "." in name]
+        """Texts that hold the full name of a message, enum, service or RPC (also as gRPC writes it: ``/pkg.Shop/Get``),
+        with it; texts that stand alone are documentation.
+        """
+        known = self.elements.full_names
         for node in ast.walk(self.source.tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
                 if isinstance(self.source.parent(node), ast.Expr):
                     continue
-                for name in known:
-                    if re.search(rf"(?<![\w.]){re.escape(name)}(?![\w.])", node.value):
-                        yield node, name
+                words = set(_DOTTED.findall(node.value))
+                words |= {word.replace("/", ".") for word in words}
+                words |= {word.partition("/")[0] for word in words}
+                for name in sorted(words & known):
+                    yield node, name
 
 
 def fails(statement: ast.stmt) -> bool:

@@ -78,6 +78,13 @@ class FieldOf(Generic[_T]):
     json_name: str
     number: int
     def __getattr__(self, name: str) -> Any: ...
+class DescriptorOf(Generic[_T]):
+    name: str
+    full_name: str
+    fields: list[FieldOf[_T]]
+    fields_by_name: dict[str, FieldOf[_T]]
+    fields_by_number: dict[int, FieldOf[_T]]
+    def __getattr__(self, name: str) -> Any: ...
 class JsonDict(dict[str, Any], Generic[_T]): ...
 class PlainDict(JsonDict[_T]): ...
 class JsonText(str, Generic[_T]): ...
@@ -217,7 +224,8 @@ def _enum(stubs: Stubs, elements: Elements, name: str) -> str:
 
 
 def _message(stubs: Stubs, elements: Elements, name: str) -> str:
-    lines = [f"class {stubs.name('M', name)}(Message):"]
+    own = stubs.name("M", name)
+    lines = [f"class {own}(Message):", f"    DESCRIPTOR: DescriptorOf[{own}]"]
     keywords = []
     for field_name, states in elements.fields(name).items():
         types = dict.fromkeys(_type(stubs, state) for state in states)

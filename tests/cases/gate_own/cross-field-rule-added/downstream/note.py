@@ -1,0 +1,5 @@
+from refund_pb2 import Refund
+
+
+def note(refund: Refund) -> str:
+    return refund.note

@@ -1,0 +1,5 @@
+from sum_pb2 import Sum
+
+
+def total(s: Sum) -> float:
+    return s.total

@@ -1,0 +1,5 @@
+from box_pb2 import Carrier
+
+
+def names() -> list:
+    return list(Carrier.keys())

@@ -1,0 +1,3 @@
+import type { User } from "./gen/user_pb.js";
+
+export const nick = (u: User): string => u.nick ?? "anonymous";

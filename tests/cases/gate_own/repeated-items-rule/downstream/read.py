@@ -1,0 +1,5 @@
+from cart_pb2 import Cart
+
+
+def first(cart: Cart) -> str:
+    return next(iter(cart.skus), "")
