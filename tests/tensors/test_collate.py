@@ -120,6 +120,16 @@ def test_labels_without_an_ignore_index_are_not_filled_up() -> None:
     assert batch["classes"].tolist() == [[1, 1], [1, -7]]
 
 
+def test_labels_are_filled_up_and_cut_where_the_tensor_beside_them_is() -> None:
+    prompt = contracts()["Prompt"]
+    messages = [prompt.message_type(ids=range(n), labels=range(n)) for n in (1, 4)]
+    batch = Collate(prompt, sizes={"tokens": 3})(messages)
+    assert batch["tokens.in"].tolist() == [[65535, 65535, 0], [1, 2, 3]]
+    assert batch["tokens.in"].dtype == "uint16"
+    assert batch["labels"].tolist() == [[-100, -100, 0], [1, 2, 3]]
+    assert batch.masks["labels"].tolist() == batch.masks["tokens.in"].tolist() == [[False, False, True], [True] * 3]
+
+
 def test_named_dims_agree_within_a_sample() -> None:
     message = sentence(3, position_ids=[0, 1])
     with pytest.raises(CollateError, match=r"position_ids: .* expected 3, got 2 \(record 1 of the batch\)"):

@@ -349,13 +349,14 @@ def _others(descriptor: Any, arrays: set[str], prefix: str) -> list[str]:
 
 def _reader(descriptor: Any, path: str) -> _FieldReader:
     head, _, name = path.rpartition(".")
+    unknown = ValueError(f"fields: {descriptor.full_name} has no field {path}; expected paths such as user.name")
     try:
         find, owner, many = owners(descriptor, head)
         field: Any = owner.fields_by_name[name]
     except (KeyError, AttributeError):
-        field, many = None, False
-    if field is None or many:
-        raise ValueError(f"fields: {descriptor.full_name} has no field {path}; expected paths such as user.name")
+        raise unknown from None
+    if many:
+        raise unknown
 
     def read(message: Any) -> Any:
         there = find(message)

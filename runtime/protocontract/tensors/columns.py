@@ -13,6 +13,9 @@ from protocontract.tensors.fields import Dim, LabelField, TensorField
 from protocontract.tensors.reading import STORED, natural_dtype, np, of_bytes, of_numbers
 from protocontract.violations import Refusal
 
+#: So many shapes of a field are remembered.
+_MOST_KNOWN: Final = 1000
+
 
 class CollateError(ValueError):
     """Messages that make no batch: a shape that does not fit, a value that is not there.
@@ -57,8 +60,11 @@ class Column:
         self.name: Final = path.rpartition(".")[2]
         self._field: Final[Any] = descriptor.fields_by_name[self.name]
         self._has_presence: Final[bool] = self._field.has_presence
+        self._natural: Final[Any] = natural_dtype(self._field)
         bounds = {dim.name: (dim.min, dim.max) for dim in dims if dim.size is None}
         self._axes: Final = Axes([dim.name if dim.size is None else dim.size for dim in dims], bounds, False)
+        self._names: Final = tuple(bounds)
+        self._known: dict[tuple[Any, ...], tuple[tuple[int, ...], dict[str, int]]] = {}
         self.batched = False
         self.shape_field = ""
         self.pad: float | int | None = None
@@ -76,14 +82,25 @@ class Column:
         elements = self._elements(getattr(owner, self.name))
         if isinstance(elements, Refusal):
             return elements
-        shape = list(getattr(owner, self.shape_field)) if self.shape_field else None
-        sizes = self._axes.sizes(len(elements), shape, bound)
-        return sizes if isinstance(sizes, Refusal) else elements.reshape(sizes)
+        count = len(elements)
+        shape = tuple(getattr(owner, self.shape_field)) if self.shape_field else None
+        # Samples of one shape are the rule, and working it out costs more than reading the elements.
+        key = (count, shape, *map(bound.get, self._names))
+        known = self._known.get(key)
+        if known is None:
+            sizes = self._axes.sizes(count, shape, bound)
+            if isinstance(sizes, Refusal):
+                return sizes
+            if len(self._known) >= _MOST_KNOWN:
+                self._known.clear()
+            known = self._known[key] = tuple(sizes), {name: bound[name] for name in self._names}
+        bound.update(known[1])
+        return elements.reshape(known[0])
 
     def _elements(self, value: Any) -> Any:
         if isinstance(value, bytes):
             return of_bytes(value, self.dtype)
-        return of_numbers(value, natural_dtype(self._field), self.dtype)
+        return of_numbers(value, self._natural, self.dtype)
 
     # -- putting together
 
@@ -198,7 +215,7 @@ class Labels(Column):
         self.ignore_index: Final = ignore_index
 
     def _elements(self, value: Any) -> Any:
-        return self._classes.indexes(of_numbers(value, natural_dtype(self._field), "int64"))
+        return self._classes.indexes(of_numbers(value, self._natural, "int64"))
 
 
 class Label(Labels):

@@ -23,6 +23,7 @@ except ModuleNotFoundError as error:
 STORED: Final[dict[str, Any]] = {
     dtype: np.dtype(dtype) for dtype in (*INTEGER_BOUNDS, "float16", "float32", "float64")
 } | {"bfloat16": np.dtype("uint16")}
+_LITTLE: Final = {dtype: stored.newbyteorder("<") for dtype, stored in STORED.items()}
 
 _NATURAL: Final = {
     FieldDescriptor.CPPTYPE_BOOL: np.dtype("bool"),
@@ -38,14 +39,14 @@ _NATURAL: Final = {
 
 def of_bytes(value: bytes, dtype: str) -> Any:
     """The elements of little-endian bytes as a read-only array over these very bytes, or a Refusal."""
-    stored = STORED[dtype]
+    stored = _LITTLE[dtype]
     if len(value) % stored.itemsize:
         return Refusal(
             "tensor.size",
             f"bytes that end inside an element; expected a multiple of {stored.itemsize}, got {len(value)} bytes",
         )
     if dtype != "bool":
-        return np.frombuffer(value, dtype=stored.newbyteorder("<"))
+        return np.frombuffer(value, dtype=stored)
     raw = np.frombuffer(value, dtype="u1")
     if raw.size and raw.max() > 1:
         return Refusal("tensor.dtype", "a byte that is no bool; expected 0 or 1", int((raw > 1).argmax()))
@@ -95,8 +96,8 @@ def _to_bfloat16(found: Any) -> Any:
 
 
 def natural_dtype(field: Any) -> Any:
-    """The NumPy dtype of a repeated field's own type."""
-    return _NATURAL[field.cpp_type]
+    """The NumPy dtype of a repeated field's own type; None for bytes."""
+    return _NATURAL.get(field.cpp_type)
 
 
 def owners(descriptor: Descriptor, path: str) -> tuple[Callable[[Any], list[Any]], Descriptor, bool]:
