@@ -6,6 +6,7 @@ import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from pkgutil import iter_modules
 from typing import Any, Final
 from weakref import WeakValueDictionary
 
@@ -18,9 +19,9 @@ from protocontract.violations import ContractError, MissingExtra
 def load(name: str) -> Contract[Any]:
     """The generated contract of a message.
 
-    ``name`` is the message's full name (``acme.finance.v1.Transaction``): its package is a folder below ``sys.path``
-    and the contract is in one of the ``*_contract.py`` modules there. Or it is the place itself:
-    ``acme.finance.v1.transaction_contract:TRANSACTION``.
+    ``name`` is the message's full name (``acme.finance.v1.Transaction``): its package is a folder below ``sys.path``,
+    or in a zip file on it, and the contract is in one of the ``*_contract.py`` modules there. Or it is the place
+    itself: ``acme.finance.v1.transaction_contract:TRANSACTION``.
 
     Raises ContractError where there is none; the message says where it was looked for.
     """
@@ -175,11 +176,16 @@ def _contract_modules(package: str, looked: list[str]) -> Iterator[str]:
     for entry in sys.path:
         place = Path(entry or ".") / folder
         try:
-            files: Iterable[Path] = sorted(place.glob("*_contract.py"))
+            stems: Iterable[str] = sorted(file.stem for file in place.glob("*_contract.py"))
+            if not stems and Path(entry).is_file():
+                # A zip file, as spark-submit --py-files puts it there.
+                stems = sorted(
+                    module.name for module in iter_modules([str(place)]) if module.name.endswith("_contract")
+                )
         except OSError:  # an entry of sys.path that cannot be listed holds no module for us
             continue
-        for file in files:
-            module_name = f"{package}.{file.stem}" if package else file.stem
+        for stem in stems:
+            module_name = f"{package}.{stem}" if package else stem
             if module_name not in seen:
                 seen.add(module_name)
                 looked.append(module_name)

@@ -19,7 +19,7 @@ BAD = RECORDS // 20
 
 CONTRACT = """
 syntax = "proto3";
-package engines.v1;
+package PACKAGE.v1;
 import "buf/validate/validate.proto";
 import "protocontract/v1/contract.proto";
 message Reading {
@@ -77,12 +77,13 @@ def check(result: pa.Table) -> None:
         assert ordered[name].to_pylist() == values
 
 
-def compiled(folder: Path, limit: int) -> Path:
-    """The generated code of ``engines.v1.Reading`` with a limit of its own, in a folder for PYTHONPATH."""
+def compiled(folder: Path, limit: int, package: str = "engines") -> Path:
+    """The generated code of ``<package>.v1.Reading`` with a limit of its own, in a folder for PYTHONPATH."""
     from protocontract.cli import main
 
     source, out = folder / f"protos-{limit}", folder / f"generated-{limit}"
-    (source / "engines" / "v1").mkdir(parents=True)
-    (source / "engines" / "v1" / "reading.proto").write_text(CONTRACT.replace("LIMIT", str(limit)))
+    (source / package / "v1").mkdir(parents=True)
+    text = CONTRACT.replace("LIMIT", str(limit)).replace("PACKAGE", package)
+    (source / package / "v1" / "reading.proto").write_text(text)
     assert main(["compile", str(source), "--out", str(out)]) == 0
     return out

@@ -14,6 +14,7 @@ import ray.data
 
 from acme.finance.v1.transaction_contract import TRANSACTION
 from protocontract.arrow import ArrowValidator
+from protocontract.contract import Contract
 from protocontract.loading import load, resolve
 from tests.arrow.support import verdict
 from tests.engines.arrow.records import check, compiled, table
@@ -29,10 +30,19 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module", autouse=True)
-def engine() -> Iterator[None]:
-    ray.init(num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error")
+def shipped(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Contract[Any]]:
+    """Ray, and a contract whose generated code its workers have from ``py_modules`` only."""
+    ours = compiled(tmp_path_factory.mktemp("shipped"), 10, "shipped")
+    runtime_env = {"py_modules": [str(ours / "shipped")]}
+    ray.init(
+        num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="error", runtime_env=runtime_env
+    )  # fmt: skip
     ray.data.DataContext.get_current().enable_progress_bars = False
-    yield
+    patch = pytest.MonkeyPatch()
+    with patch.context() as changed:
+        changed.syspath_prepend(ours)
+        contract = load("shipped.v1.Reading")
+    yield contract
     ray.shutdown()
 
 
@@ -62,6 +72,14 @@ def test_as_a_class_on_a_pool_of_actors() -> None:
     assert result["contract_ok"].to_pylist() == [verdict(TRANSACTION, raw)["ok"] for raw in raws]
 
 
+def test_generated_code_that_the_runtime_environment_ships(shipped: Contract[Any]) -> None:
+    raws = [shipped.message_type(value=value).SerializeToString() for value in (9, 10)]
+    dataset = ray.data.from_arrow(pa.table({"value": raws})).map_batches(
+        ArrowValidator(shipped), batch_format="pyarrow"
+    )
+    assert collected(dataset)["ok"].to_pylist() == [True, False]
+
+
 def test_a_contract_compiled_at_run_time_travels_with_its_descriptors(tmp_path: Path) -> None:
     compiled(tmp_path, 10)
     contract = resolve("engines.v1.Reading", proto_path=tmp_path / "protos-10")
@@ -75,11 +93,11 @@ def test_a_contract_compiled_at_run_time_travels_with_its_descriptors(tmp_path: 
 def test_a_worker_with_another_fingerprint_refuses_and_names_both(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours, theirs = compiled(tmp_path, 10), compiled(tmp_path, 20)
+    ours, theirs = compiled(tmp_path, 10, "refused"), compiled(tmp_path, 20, "refused")
     with monkeypatch.context() as changed:
         changed.syspath_prepend(ours)
-        contract = load("engines.v1.Reading")
-    other = resolve("engines.v1.Reading", proto_path=tmp_path / "protos-20")
+        contract = load("refused.v1.Reading")
+    other = resolve("refused.v1.Reading", proto_path=tmp_path / "protos-20")
     dataset = ray.data.from_arrow(pa.table({"value": [b""]})).map_batches(
         ArrowValidator(contract),
         batch_format="pyarrow",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -84,6 +85,20 @@ def judged(spark: SparkSession, validator: ArrowValidator, rows: list[tuple[Any]
     return frame.mapInArrow(validator.map_in_arrow, validator.spark_schema(frame.schema)).toArrow()
 
 
+def test_generated_code_in_a_zip_file_as_py_files_ship_it(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours = compiled(tmp_path, 10, "zipped")
+    archive = shutil.make_archive(str(tmp_path / "contracts"), "zip", ours, "zipped")
+    with monkeypatch.context() as changed:
+        changed.syspath_prepend(ours)
+        contract = load("zipped.v1.Reading")
+    monkeypatch.setattr(sys, "path", list(sys.path))  # the driver puts the file on its own path too
+    spark.sparkContext.addPyFile(archive)
+    rows = [(contract.message_type(value=value).SerializeToString(),) for value in (9, 10)]
+    assert judged(spark, ArrowValidator(contract), rows)["ok"].to_pylist() == [True, False]
+
+
 def test_a_contract_compiled_at_run_time_travels_with_its_descriptors(spark: SparkSession, tmp_path: Path) -> None:
     compiled(tmp_path, 10)
     contract = resolve("engines.v1.Reading", proto_path=tmp_path / "protos-10")
@@ -94,11 +109,11 @@ def test_a_contract_compiled_at_run_time_travels_with_its_descriptors(spark: Spa
 def test_a_worker_with_another_fingerprint_refuses_and_names_both(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours, theirs = compiled(tmp_path, 10), compiled(tmp_path, 20)
+    ours, theirs = compiled(tmp_path, 10, "refused"), compiled(tmp_path, 20, "refused")
     with monkeypatch.context() as changed:
         changed.syspath_prepend(ours)
-        contract = load("engines.v1.Reading")
-    other = resolve("engines.v1.Reading", proto_path=tmp_path / "protos-20")
+        contract = load("refused.v1.Reading")
+    other = resolve("refused.v1.Reading", proto_path=tmp_path / "protos-20")
     # What spark.executorEnv.PYTHONPATH says, for the workers of this job.
     monkeypatch.setitem(spark.sparkContext.environment, "PYTHONPATH", str(theirs))
     with pytest.raises(Exception, match="is another contract here") as raised:
