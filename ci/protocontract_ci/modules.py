@@ -31,10 +31,13 @@ READ_LANGUAGES: Final[Mapping[str, tuple[str, ...]]] = {
 }
 #: The generators whose style the readers know.
 READ_GENERATORS: Final = ("protoc", "protobuf-es")
-#: What a team may say of one of the open questions (docs/gate-modules.md): a notice does not make a module red.
-DECISION_VALUES: Final = ("fail", "notice")
-#: D8 and D10 are about what is read at all, D17 never makes anything red: nothing of them could be softened.
-DECISIONS: Final = tuple(f"D{number}" for number in range(1, 17) if number not in (8, 10))
+#: What a team may say of each open question (docs/gate-modules.md), the default first. A notice makes no module red.
+DECISIONS: Final[Mapping[str, tuple[str, ...]]] = {
+    **{f"D{number}": ("fail", "notice") for number in range(1, 18)},
+    "D8": ("ignore", "notice", "fail"),
+    "D10": ("file", "imports"),
+    "D17": ("notice", "fail"),
+}
 
 _ROLES: Final = ("reader", "writer", "both")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -120,6 +123,10 @@ class Modules:
     decisions: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
     ignore: tuple[str, ...] = ()
+
+    def decision(self, key: str) -> str:
+        """What is said of an open question, or its default."""
+        return self.decisions.get(key, DECISIONS[key][0])
 
     def named(self, name: str) -> Module | None:
         """The module of that name."""
@@ -328,7 +335,8 @@ class _Reader:
 
     def _decisions(self, table: Mapping[str, Any]) -> dict[str, str]:
         self._known(("decisions",), table, DECISIONS)
-        return {key: self._choice(("decisions",), table, key, DECISION_VALUES, "fail") for key in table}
+        known = {key: DECISIONS[key] for key in table if key in DECISIONS}
+        return {key: self._choice(("decisions",), table, key, values, values[0]) for key, values in known.items()}
 
     # -- values
 

@@ -37,7 +37,14 @@ from protocontract_ci.usage.python.shared import Shared
 from protocontract_ci.usage.sql import SUFFIX as SQL_SUFFIX
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_ci.verdicts import acknowledgements
-from protocontract_ci.verdicts.declared import declared_uses, findings_of_uses, unread_findings, uses_of_lock
+from protocontract_ci.verdicts.declared import (
+    declared_uses,
+    findings_of_uses,
+    option_findings,
+    unread_findings,
+    uses_of_lock,
+)
+from protocontract_ci.verdicts.deprecated import deprecated_findings
 from protocontract_ci.verdicts.folder import Folder
 from protocontract_ci.verdicts.judge import Judge
 from protocontract_ci.verdicts.own import absent_names, finding, findings_of
@@ -239,8 +246,15 @@ class Company:
             return False
         if any(slice_digest(self.states.after, lock.element, lock.uses) != lock.contract for lock in work.locks):
             return False
+        if any(not self._deprecated.isdisjoint(lock.uses) for lock in work.locks):
+            return False
         known = {file for lock in work.locks for file in lock.sources}
         return not any(self._mentions(file) for file in work.files if file not in known and file in self._changed)
+
+    @cached_property
+    def _deprecated(self) -> set[str]:
+        """What is deprecated now: no part of any slice, for it changes nothing but what is to be said."""
+        return {change.path for change in self.diff.changes if change.kind == "deprecated_added"}
 
     def _mentions(self, file: str) -> bool:
         if file.endswith(SQL_SUFFIX):
@@ -306,6 +320,7 @@ class Company:
                     for file, name in owners.items()
                     if name in works
                 },
+                follow_imports=self.declared.decision("D10") == "imports",
             )  # fmt: skip
             for verdict in folder.verdicts():
                 work = works.get(owners[verdict.file])
@@ -323,6 +338,9 @@ class Company:
                 work.module.name, file, uses, folder.changes, folder.validates(file), red=work.module.stored_data,
                 cleared=self._cleared if work.module.stored_data else (),
             )  # fmt: skip
+        kept += deprecated_findings(
+            work.module.name, file, uses, folder.changes, red=self.declared.decision("D17") == "fail"
+        )
         if base:
             work.uses[file] = list(uses)
             kept = [each for each in kept if self._owner(each) not in work.behind]
@@ -483,6 +501,9 @@ class Company:
         elif module.unread:
             changes = [change for change in self.diff.changes if module.may_use(change.path)]
             found += unread_findings(module.name, module.unread, changes, self.declared.file, module.line)
+        if self.declared.decision("D8") != "ignore":
+            changes = [change for change in self.diff.changes if module.may_use(change.path)]
+            found += option_findings(module.name, module.languages, changes, self.declared.file, module.line)
         if not read and not work.files:
             for lock in work.locks:
                 found += findings_of_uses(judge, module.name, lock.path, uses_of_lock(lock.uses, lock.path))
@@ -541,7 +562,11 @@ class Company:
             return None
         after = self.states.after
         sources = {file: self._digest(file) for file in work.uses if file in work.files}
-        opened = [each.change.id for each in settled.verdict.findings if each.verdict == "not_adapted" and each.notice]
+        opened = [
+            each.change.id
+            for each in settled.verdict.findings
+            if each.verdict == "not_adapted" and each.notice and each.change.kind != "deprecated_added"
+        ]
         words = {each.key for each in work.module.acknowledged}
         acknowledged = {
             each.change.id: f"{each.change.path} {each.change.step}" in words

@@ -148,6 +148,7 @@ _BY_KIND: Mapping[str, str] = {
     "level_changed": "D14", "service_level_changed": "D14",
     "copy_stale": "D15",
     "deprecated_added": "D17",
+    "file_option_changed": "D8", "option_changed": "D8",
 }  # fmt: skip
 
 

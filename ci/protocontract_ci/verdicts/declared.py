@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from protocontract_ci.model import Change, Finding, How, Language, Role, Use
 from protocontract_ci.usage.vocabulary import Elements
@@ -78,6 +79,37 @@ def findings_of_uses(judge: Judge, module: str, file: str, uses: Sequence[Use]) 
 def reaches_unread(change: Change) -> bool:
     """Whether a change may be the business of code that nobody can look at."""
     return change.direction not in ("neutral", "added") or change.acknowledge
+
+
+#: The languages that options are for, by how their names begin.
+_OF_LANGUAGES: Final[Mapping[str, tuple[str, ...]]] = {
+    "java_": ("java", "kotlin", "scala"),
+    "go_": ("go",),
+    "csharp_": ("csharp",),
+    "objc_": ("objc", "swift"),
+    "swift_": ("swift",),
+    "php_": ("php",),
+    "ruby_": ("ruby",),
+    "cc_": ("cpp",),
+    "optimize_for": ("cpp", "java", "kotlin", "scala"),
+}
+
+
+def option_findings(
+    module: str, languages: Sequence[str], changes: Iterable[Change], file: str, line: int
+) -> list[Finding]:
+    """D8: options that decide what generated code of a module's languages is called."""
+    found = []
+    for change in changes:
+        if change.kind not in ("file_option_changed", "option_changed"):
+            continue
+        option = str(change.before or change.after).partition(" = ")[0]
+        meant = next((held for start, held in _OF_LANGUAGES.items() if option.startswith(start)), ())
+        told = [each for each in languages if each in meant]
+        if told:
+            because = f"is in {', '.join(told)}, whose generated code follows {option}"
+            found.append(Finding(module, file, "not_adapted", because, change, lines=(line,), decision="D8"))
+    return found
 
 
 def unread_findings(

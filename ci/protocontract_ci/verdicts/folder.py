@@ -58,6 +58,8 @@ class Folder:
     words: Mapping[str, Word] = field(default_factory=dict)
     #: Functions that may be run because modules.toml names them, by file.
     entry_points: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    #: Whether constants that a file imports from another one count as its own (D10).
+    follow_imports: bool = False
 
     @cached_property
     def diff(self) -> Diff:
@@ -73,8 +75,11 @@ class Folder:
     def python(self) -> PythonUses:
         """What the Python files use. Raises CheckerError."""
         names = [name for name in self.files if name.endswith(".py")]
-        shared = self.shared or Shared(Elements([self.before.schema, self.after.schema]))
-        return read_python(self.root, names, shared.elements, shared=shared, texts=self.notebooks.texts)
+        shared = self.shared or Shared(self._elements)
+        return read_python(
+            self.root, names, shared.elements, shared=shared, texts=self.notebooks.texts,
+            follow_imports=self.follow_imports,
+        )  # fmt: skip
 
     @cached_property
     def notebooks(self) -> Notebooks:

@@ -12,12 +12,13 @@ from typing import Final
 
 from protocontract_ci.model import Use
 from protocontract_ci.usage.python.checker import Checker, Ty
+from protocontract_ci.usage.python.constants import imported_constants
 from protocontract_ci.usage.python.copies import Copy, find_copy
 from protocontract_ci.usage.python.decide import Decider
 from protocontract_ci.usage.python.infer import Inference
+from protocontract_ci.usage.python.mocks import mock_uses
 from protocontract_ci.usage.python.names import Modules, Names
 from protocontract_ci.usage.python.overlay import Overlay, Source
-from protocontract_ci.usage.python.mocks import mock_uses
 from protocontract_ci.usage.python.shared import Shared, write_files
 from protocontract_ci.usage.python.sites import Sites
 from protocontract_ci.usage.python.stubs import Stubs, write_stubs
@@ -60,11 +61,14 @@ def read_python(
     checker: Checker | None = None,
     shared: Shared | None = None,
     texts: Mapping[str, str] | None = None,
+    *,
+    follow_imports: bool = False,
 ) -> PythonUses:
     """All uses in ``files``, which are paths below ``folder`` with slashes.
 
     ``texts`` are further sources by path that no file holds as they are (of notebooks). ``shared`` is what other
-    readings of the same elements have made already. Raises CheckerError where the type checker is missing or fails.
+    readings of the same elements have made already. ``follow_imports``: constants of other files count, too (D10).
+    Raises CheckerError where the type checker is missing or fails.
     """
     found = PythonUses()
     sources: dict[str, Source] = {}
@@ -89,6 +93,8 @@ def read_python(
     found.sources, found.names = sources, names
     found.aware = {path for path, each in names.items() if each.aware}
     sites = {path: Sites(source, names[path], elements) for path, source in sources.items()}
+    for path, constants in (imported_constants(sources) if follow_imports else {}).items():
+        sites[path].know(constants)
     for each in sites.values():
         each.collect()
     imported = _imported({path: sources[path] for path in found.aware})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from string import Formatter
 from typing import Final, Literal
@@ -66,6 +66,10 @@ class Sites:
     found: list[Site] = field(default_factory=list)
     _constants: dict[str, ast.expr] = field(default_factory=dict)
     _loops: dict[ast.AST, dict[str, ast.expr]] = field(default_factory=dict)
+
+    def know(self, constants: Mapping[str, ast.expr]) -> None:
+        """Take constants that the file has from elsewhere; before ``collect``."""
+        self._constants.update(constants)
 
     def collect(self) -> list[Site]:
         """Find all sites."""
