@@ -231,6 +231,11 @@ def test_tensors_and_labels_of_repeated_messages_follow_each_other() -> None:
     assert batch["regions[].mood"].tolist() == [2, 2]
     assert batch["named[].box"].tolist() == [[1, 2, 3, 4], [2] * 4]  # by key
     assert batch.rows["regions[].box"] == batch.rows["named[].mood"] == (2, 0)
+    assert "regions[].crop" not in batch  # set in none of them
+    with pytest.raises(
+        CollateError, match=r"regions\[\]\.crop: not set, and others of the batch are; .* \(record 1 of"
+    ):
+        Collate(IMAGE)([image(1, 1, regions=[{**box, "crop": b"ab"}]), image(1, 1, regions=[box])])
     empty = Collate(IMAGE, fields=())([image(1, 1)])
     assert empty["regions[].box"].shape == (0, 4)
     assert empty["regions[].mood"].shape == (0,)

@@ -27,7 +27,8 @@ def test_tensors_of_messages_inside_are_reached_by_path() -> None:
         ("encoder.attention_mask", "attention_mask", "int64[tokens]"),
     ]
     assert [field.path for field in contracts()["Image"].tensors] == [
-        "pixels", "regions[].box", "named[].box", "rows.x", "rows.y", "rows.extra", "vector.x",
+        "pixels", "regions[].box", "regions[].crop", "named[].box", "named[].crop", "rows.x", "rows.y", "rows.extra",
+        "vector.x",
     ]  # fmt: skip
 
 

@@ -199,7 +199,7 @@ class _Scope:
         """Whether the column is part of this batch: not where no message has it. Raises Problem where some have."""
         if not found.absent:
             return True
-        if not found.arrays and len(found.absent) == count:
+        if not found.arrays:
             return False
         record = found.absent[0]
         if isinstance(column, Label) and column.ignore_index is not None and not self._many:

@@ -1,5 +1,6 @@
 """``Collate`` for training: the arrays of ``protocontract.tensors`` as torch tensors, without another copy."""
 
+# pyright: reportMissingImports=false
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
