@@ -140,7 +140,12 @@ class Compatibility:
     @property
     def breaking(self) -> bool:
         """Whether anything of it breaks."""
-        return "breaking" in (self.wire, self.json, self.python, self.typescript)
+        return bool(self.broken(("", "", "", "")))
+
+    def broken(self, names: tuple[str, str, str, str]) -> list[str]:
+        """What breaks, by what a report calls the wire, JSON, Python and TypeScript."""
+        effects = (self.wire, self.json, self.python, self.typescript)
+        return [name for name, effect in zip(names, effects, strict=True) if effect == "breaking"]
 
 
 @dataclass(frozen=True, slots=True)

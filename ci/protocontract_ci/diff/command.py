@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Final
 from protocontract.cli import BROKEN, KEPT
 from protocontract.terminal import Paint
 from protocontract_ci import sample
+from protocontract_ci.arguments import add_proto_path, command_parser
 from protocontract_ci.diff import render_json, render_markdown, render_text
 from protocontract_ci.diff.compare import Diff, compare
 from protocontract_ci.diff.oracle import installed_oracle
@@ -34,18 +34,12 @@ _FAILS: Final = ("never", "demands", "breaking", "tightened", "any")
 
 def diff_command(argv: list[str]) -> int:
     """Compare two states of contracts: what changed, in which direction, and whom it breaks."""
-    parser = argparse.ArgumentParser(
-        prog="protocontract diff",
-        description="Compare two states of contracts: every change with its direction, place and effect.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = command_parser(
+        "diff", "Compare two states of contracts: every change with its direction, place and effect.", _EPILOG
     )
     parser.add_argument("before", metavar="BEFORE")
     parser.add_argument("after", metavar="AFTER")
-    parser.add_argument(
-        "-I", "--proto-path", action="append", default=[], type=Path, metavar="DIR", help="where imports are looked for"
-    )
+    add_proto_path(parser)
     parser.add_argument("--format", choices=("text", "json", "markdown"), default="text", help="how it is written")
     parser.add_argument(
         "--fail-on", choices=_FAILS, default="breaking",

@@ -87,15 +87,7 @@ def means(change: Change) -> str:
         return "without a change of the contract"
     if change.acknowledge:
         return "every module must use it or say that it ignores it"
-    effects = change.compatibility
-    broken = [
-        name
-        for name, effect in (
-            ("wire", effects.wire), ("JSON", effects.json), ("Python", effects.python),
-            ("TypeScript", effects.typescript),
-        )
-        if effect == "breaking"
-    ]  # fmt: skip
+    broken = change.compatibility.broken(("wire", "JSON", "Python", "TypeScript"))
     if broken:
         return f"breaks {', '.join(broken)}"
     if change.direction == "breaking":

@@ -8,6 +8,7 @@ import sys
 from typing import Final
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
+from protocontract_ci.arguments import command_parser
 from protocontract_ci.gate.company import Judged
 from protocontract_ci.gate.init import write_locks
 from protocontract_ci.gate.modules_edit import add_acknowledgements
@@ -29,12 +30,8 @@ exit codes: 0 the locks are written; 1 something is open, nothing was written fo
 
 def adapt_command(argv: list[str]) -> int:
     """Prove that modules have adapted to the contracts, and write their locks; or acknowledge a change."""
-    parser = argparse.ArgumentParser(
-        prog="protocontract adapt",
-        description="Prove that modules have adapted to the contracts as they are here, and write their locks.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = command_parser(
+        "adapt", "Prove that modules have adapted to the contracts as they are here, and write their locks.", _EPILOG
     )
     parser.add_argument("modules", nargs="*", metavar="MODULE", help=f"as {MODULES_FILE} names it")
     parser.add_argument("--all", action="store_true", help="every module")

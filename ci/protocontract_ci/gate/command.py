@@ -10,6 +10,7 @@ from typing import Final
 
 from protocontract.cli import KEPT
 from protocontract.violations import ContractError
+from protocontract_ci.arguments import add_proto_path, command_parser
 from protocontract_ci.diff.compare import Diff
 from protocontract_ci.discovery import is_source
 from protocontract_ci.gate.deployed import judge_deployed
@@ -22,6 +23,7 @@ from protocontract_ci.reports.report import Report
 from protocontract_ci.sample import impacts_of
 from protocontract_ci.sources import read
 from protocontract_ci.usage.typescript.prepare import NotPreparedError, prepare
+from protocontract_ci.usage.unread import is_unread
 from protocontract_ci.verdicts.folder import Folder
 
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv"})
@@ -44,12 +46,8 @@ examples:
 
 def gate_command(argv: list[str]) -> int:
     """Check that every module has adapted to a change of the contracts: verdict, file and line, and why."""
-    parser = argparse.ArgumentParser(
-        prog="protocontract gate",
-        description="Check that every downstream module has adapted to a change of the contracts.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = command_parser(
+        "gate", "Check that every downstream module has adapted to a change of the contracts.", _EPILOG
     )
     parser.add_argument("names", nargs="*", metavar="MODULE", help=f"only these modules of {MODULES_FILE}")
     parser.add_argument("--against", default="", metavar="REF", help="what the branch came from")
@@ -65,9 +63,7 @@ def gate_command(argv: list[str]) -> int:
     parser.add_argument("--before", metavar="BEFORE", help="the contracts that modules stand on")
     parser.add_argument("--after", metavar="AFTER", help="the contracts as they are to be")
     parser.add_argument("--modules", metavar="DIR", type=Path, help="each source file below it is a module")
-    parser.add_argument(
-        "-I", "--proto-path", action="append", default=[], type=Path, metavar="DIR", help="where imports are looked for"
-    )
+    add_proto_path(parser)
     parser.add_argument(
         "--check-generated", action="append", default=[], type=Path, metavar="DIR",
         help="check only that the generated Python code in a folder is what the compiler makes",
@@ -131,18 +127,21 @@ def _of_folder(options: argparse.Namespace) -> Report:
         read(options.before, options.proto_path),
         read(options.after, options.proto_path),
         execute=not options.no_exec,
+        undeclared=True,
     )
     top = publish.top_of(Path.cwd())
     return Report(folder.diff, folder.verdicts(), folder.root, top, show_values=options.show_values)
 
 
 def source_files(root: Path) -> list[str]:
-    """The source files below a folder, as paths below it with slashes; hidden folders and packages are left out."""
+    """The files below a folder that may use a contract, as paths below it with slashes; hidden folders and packages are
+    left out, those that set up other programs are not.
+    """
     found = []
     for path in sorted(root.rglob("*")):
         inside = path.relative_to(root)
         if any(part.startswith(".") or part in _SKIPPED for part in inside.parts):
             continue
-        if is_source(inside.as_posix()) and path.is_file():
+        if (is_source(inside.as_posix()) or is_unread(inside.as_posix())) and path.is_file():
             found.append(inside.as_posix())
     return found

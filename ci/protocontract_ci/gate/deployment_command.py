@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import argparse
 import datetime
 
 from protocontract.cli import KEPT, UsageError
+from protocontract_ci.arguments import command_parser
 from protocontract_ci.deployments import record
 from protocontract_ci.gate.repository_mode import at_the_top, chosen, declared_modules
 
 
 def record_deployment_command(argv: list[str]) -> int:
     """Record which commit of a module runs in an environment: `protocontract gate --env` judges by it."""
-    parser = argparse.ArgumentParser(
-        prog="protocontract record-deployment",
-        description="Record that a commit of a module runs in an environment.",
-        epilog="example: protocontract record-deployment trainer prod --retained 30",
-        allow_abbrev=False,
+    parser = command_parser(
+        "record-deployment",
+        "Record that a commit of a module runs in an environment.",
+        "example: protocontract record-deployment trainer prod --retained 30",
     )
     parser.add_argument("module", metavar="MODULE")
     parser.add_argument("environment", metavar="ENV")

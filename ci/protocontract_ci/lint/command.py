@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import json
 import sys
@@ -13,6 +12,7 @@ from typing import Any, Final
 
 from protocontract.cli import BROKEN, KEPT
 from protocontract.terminal import Paint, plural
+from protocontract_ci.arguments import add_proto_path, command_parser
 from protocontract_ci.lint.checks import Omission, omissions
 from protocontract_ci.modules import load_modules
 from protocontract_ci.reports.github import in_message, in_property
@@ -32,17 +32,11 @@ example: protocontract lint contracts --strict
 
 def lint_command(argv: list[str]) -> int:
     """Check contracts: every mistake that compiling reports, and what they leave out, with places."""
-    parser = argparse.ArgumentParser(
-        prog="protocontract lint",
-        description="Check contracts: every mistake that `protocontract compile` reports, and what they leave out.",
-        epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
+    parser = command_parser(
+        "lint", "Check contracts: every mistake that `protocontract compile` reports, and what they leave out.", _EPILOG
     )
     parser.add_argument("contracts", nargs="*", metavar="CONTRACTS")
-    parser.add_argument(
-        "-I", "--proto-path", action="append", default=[], type=Path, metavar="DIR", help="where imports are looked for"
-    )
+    add_proto_path(parser)
     parser.add_argument("--strict", action="store_true", help="a warning fails too")
     parser.add_argument("--format", choices=("text", "json", "github"), default="text", help="how it is written")
     options = parser.parse_args(argv)

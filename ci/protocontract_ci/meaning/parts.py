@@ -42,6 +42,10 @@ class Parts:
         self._symbols[term.get_id()] = (term, found)
         return found
 
+    def unknowns(self, facts: Iterable[Any]) -> frozenset[str]:
+        """The unknowns that facts mention."""
+        return frozenset[str]().union(*(self.symbols(fact)[0] for fact in facts))
+
     def around(self, goal: Any, facts: Sequence[Any], *, steps: int | None = None) -> list[Any]:
         """The facts that share an unknown with ``goal``, directly or over others; over so many ``steps`` at most."""
         unknowns, functions = map(set, self.symbols(goal))

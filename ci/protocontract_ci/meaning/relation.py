@@ -290,21 +290,19 @@ class _Setting:
         rest = [fact for fact in facts if fact.get_id() not in mine or not self._parts.symbols(fact)[0]]
         others = [part for facts in self._parts.split(rest) if (part := self._solved(facts)) is not None]
         for model in self._varied([goal, *own]):
-            names = frozenset[str]().union(*(self._parts.symbols(fact)[0] for fact in (goal, *own)))
-            yield Joined(self._parts, [(names, model), *others])
+            yield Joined(self._parts, [(self._parts.unknowns([goal, *own]), model), *others])
 
     def _solved(self, facts: list[Any]) -> tuple[frozenset[str], Any] | None:
         """The unknowns of a part and the first model of it; solved once. None where none was found."""
         key = tuple(sorted(fact.get_id() for fact in facts))
         if key not in self._known_parts:
-            names = frozenset[str]().union(*(self._parts.symbols(fact)[0] for fact in facts))
             model = next(self._varied(facts), None)
-            self._known_parts[key] = None if model is None else (names, model)
+            self._known_parts[key] = None if model is None else (self._parts.unknowns(facts), model)
         return self._known_parts[key]
 
     def _varied(self, facts: list[Any]) -> Iterator[Any]:
         """Models of facts: with sample texts, then with computed ones, readable ones first."""
-        names = frozenset[str]().union(*(self._parts.symbols(fact)[0] for fact in facts))
+        names = self._parts.unknowns(facts)
         nodes = [node for node in self.world.root.walk() if node.value is not None]
         nodes = [node for node in nodes if self._parts.symbols(node.value)[0] & names]
         yield from self._of_samples(facts, [node.value for node in nodes if node.kind == "string"])

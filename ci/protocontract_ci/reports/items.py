@@ -116,15 +116,7 @@ def why(change: Change, role: Role) -> str:
         return reads
     if change.direction != "breaking":
         return ""
-    effects = change.compatibility
-    broken = [
-        name
-        for name, effect in (
-            ("bytes", effects.wire), ("JSON", effects.json), ("generated Python", effects.python),
-            ("generated TypeScript", effects.typescript),
-        )
-        if effect == "breaking"
-    ]  # fmt: skip
+    broken = change.compatibility.broken(("bytes", "JSON", "generated Python", "generated TypeScript"))
     if broken:
         return f"{_listed(broken)} of before and after do not fit together"
     return {"reader": reads, "writer": writes}.get(role, f"{writes}, and {reads}")

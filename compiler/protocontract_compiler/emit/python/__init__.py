@@ -25,7 +25,7 @@ from protocontract_compiler.emit.python.relate import Relations
 from protocontract_compiler.emit.python.spots import tuple_code
 from protocontract_compiler.emit.python.tensors import Kind, Tensors
 from protocontract_compiler.emit.python.validate import Validators
-from protocontract_compiler.emit.python.walk import options_code, value_code
+from protocontract_compiler.emit.python.walk import options_code
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.generated_names import contract_file_of, module_of
 from protocontract_compiler.ir_dump import fingerprint
@@ -207,7 +207,7 @@ def _write_contract(
                 writer.line(f"{kind}={tuple_code(items)},")
         scalars = list(_scalars(schema, message))
         if scalars:
-            pairs = ", ".join(f"{literal(name)}: {value_code(options)}" for name, options in scalars)
+            pairs = ", ".join(f"{literal(name)}: {literal(ir.keywords(options))}" for name, options in scalars)
             writer.line(f"scalars={{{pairs}}},")
         hidden = sorted(islice(_sensitive(schema, message, module.private), _MAX_SENSITIVE))
         if hidden:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from protocontract_compiler import ir
 from protocontract_compiler.emit.names import Names, attribute, literal, snake
@@ -132,15 +131,4 @@ class Walkers(ABC):
 
 def options_code(options: tuple[tuple[str, ir.OptionValue], ...]) -> str:
     """Keyword arguments for the options of a normalizer or relation."""
-    return ", ".join(f"{name}={value_code(value)}" for name, value in options)
-
-
-def value_code(value: ir.OptionValue) -> str:
-    """Python code of an option's value: pairs are a mapping, other tuples stay tuples."""
-    if not isinstance(value, tuple):
-        return literal(value)
-    items: tuple[Any, ...] = value
-    if items and all(isinstance(item, tuple) and len(item) == 2 and isinstance(item[0], str) for item in items):
-        return "{" + ", ".join(f"{literal(name)}: {value_code(inner)}" for name, inner in items) + "}"
-    inside = ", ".join(value_code(item) for item in items)
-    return f"({inside},)" if len(items) == 1 else f"({inside})"
+    return ", ".join(f"{name}={literal(value)}" for name, value in ir.keywords(options).items())
