@@ -20,6 +20,7 @@ from protocontract_ci.usage import notebooks
 from protocontract_ci.usage.python.copies import find_copy
 from protocontract_ci.usage.python.names import Modules as GeneratedModules
 from protocontract_ci.usage.python.names import Names
+from protocontract_ci.usage.unread import LANGUAGES
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_compiler.generated_names import contract_file_of, module_of
 
@@ -31,11 +32,9 @@ _MARKERS: Final = frozenset(
         "build.gradle", "build.gradle.kts", "dbt_project.yml",
     }
 )  # fmt: skip
-#: Languages that the gate knows of and does not read: a user among them is found by the names in its text.
+#: Languages in which a user is found by the names in its text; scripts name files that they compile.
 _UNREAD: Final[Mapping[str, str]] = {
-    ".go": "go", ".java": "java", ".kt": "kotlin", ".scala": "scala", ".rs": "rust", ".cs": "csharp", ".rb": "ruby",
-    ".php": "php", ".swift": "swift", ".dart": "dart", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".js": "javascript",
-    ".sql": "sql",
+    **{suffix: language for suffix, language in LANGUAGES.items() if language != "shell"}, ".sql": "sql",
 }  # fmt: skip
 _LARGEST: Final = 2_000_000
 _TYPESCRIPT_IMPORT: Final = re.compile(r"""(?:from|import|require)\s*\(?\s*["']([^"']+)["']""")

@@ -50,12 +50,14 @@ class Word:
     """What modules.toml says of the module that a file belongs to.
 
     ``contracts`` are the packages, messages or files that it names; ``required``: its SQL must be read, for it is of a
-    declared language and nothing else says what it uses (D16).
+    declared language and nothing else says what it uses (D16). ``guessed``: nobody named the contracts, so that only
+    tables with the name of a message are of them, and no column elsewhere.
     """
 
     module: str = ""
     contracts: tuple[str, ...] = ()
     required: bool = False
+    guessed: bool = False
 
 
 @dataclass
@@ -471,7 +473,7 @@ class _File:
         elif len(keys) > 1 and (agreed := self._agreed(keys)):
             self.bound = True
             self._path(access, agreed, keys, certain=True)
-        elif (self._declared or self._hinted) and not self._said:
+        elif (self._declared or self._hinted) and not self._said and (keys or not self._word.guessed):
             among = self._declared or self._hinted
             found = self._roots.of(keys or origin.keys, among)
             for message in found:

@@ -113,6 +113,11 @@ class Elements:
         return frozenset(name for name in (*self.messages, *self.enums, *self.services, *methods) if "." in name)
 
     @cached_property
+    def own_messages(self) -> tuple[str, ...]:
+        """The messages that are not of protobuf, buf.validate or our vocabulary."""
+        return tuple(name for name in self.messages if not name.startswith(("google.", "buf.", "protocontract.")))
+
+    @cached_property
     def packages(self) -> frozenset[str]:
         """The packages of all files that are in one."""
         return frozenset(file.package for file in self.files.values() if file.package)

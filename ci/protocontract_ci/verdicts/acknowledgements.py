@@ -60,6 +60,11 @@ def in_sql(text: str) -> list[Acknowledgement]:
     return list(_in_comments((comment.text, comment.line) for comment in sql_comments(text)))
 
 
+def in_comments(comments: Iterable[tuple[int, str]]) -> list[Acknowledgement]:
+    """The acknowledgements in comments of any other language, each given with its line."""
+    return list(_in_comments((text, line) for line, text in comments))
+
+
 def _in_comments(comments: Iterable[tuple[str, int]]) -> Iterator[Acknowledgement]:
     for text, line in comments:
         match = _ACK.search(text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -22,16 +23,18 @@ from protocontract_ci.usage.python.reader import PythonUses, import_roots, read_
 from protocontract_ci.usage.python.shared import Shared
 from protocontract_ci.usage.python.thresholds import thresholds
 from protocontract_ci.usage.python.types import TypeErrors, type_errors
-from protocontract_ci.usage.sql import SqlUses, Word, read_embedded, read_sql
+from protocontract_ci.usage.sql import SUFFIX, SqlUses, Word, read_embedded, read_sql
 from protocontract_ci.usage.sql_in_python import find_sql
 from protocontract_ci.usage.typescript.declarations import State
 from protocontract_ci.usage.typescript.reader import SUFFIXES, TypeScriptUses, read_or_say_why
+from protocontract_ci.usage.unread import LARGEST, UnreadFile, is_code, is_unread, parse
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_ci.verdicts import acknowledgements
 from protocontract_ci.verdicts.evidence import Laboratory, PythonExperiments
 from protocontract_ci.verdicts.judge import FileOfModule, Judge
 from protocontract_ci.verdicts.sql import SqlExperiments, sql_findings, together
 from protocontract_ci.verdicts.typescript import TypeScriptExperiments, findings
+from protocontract_ci.verdicts.unread import UnreadJudge
 from protocontract_compiler.generated_names import module_of
 
 _WORST: Final[tuple[Verdict, ...]] = ("not_adapted", "unverified", "adapted", "unaffected")
@@ -58,6 +61,8 @@ class Folder:
     words: Mapping[str, Word] = field(default_factory=dict)
     #: Functions that may be run because modules.toml names them, by file.
     entry_points: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    #: Nothing says what files and tables are of the contracts: whatever has a message's name counts (D16).
+    undeclared: bool = False
     #: Whether constants that a file imports from another one count as its own (D10).
     follow_imports: bool = False
 
@@ -89,7 +94,11 @@ class Folder:
     @cached_property
     def sql(self) -> SqlUses:
         """What the SQL files use."""
-        return read_sql(self.root, self.files, self._elements, self.words)
+        words = self.words
+        if self.undeclared:
+            word = Word(contracts=self._elements.own_messages, guessed=True)
+            words = dict.fromkeys((name for name in self.files if name.endswith(SUFFIX)), word)
+        return read_sql(self.root, self.files, self._elements, words)
 
     @cached_property
     def embedded(self) -> SqlUses:
@@ -109,9 +118,22 @@ class Folder:
         named = self.entry_points if self.execute else None
         return read_or_say_why(self.root, names, State.of(self.before), State.of(self.after), named)
 
+    @cached_property
+    def others(self) -> dict[str, UnreadFile]:
+        """The files in languages that nobody reads here, where nothing declares what they use."""
+        found = {}
+        for name in self.files if self.undeclared else ():
+            if is_unread(name):
+                # What cannot be opened as text is no source.
+                with contextlib.suppress(OSError, UnicodeDecodeError):
+                    text = (self.root / name).read_text(encoding="utf-8")
+                    found.update({name: parse(name, text)} if len(text) < LARGEST else {})
+        return found
+
     def verdicts(self) -> list[ModuleVerdict]:
         """One verdict a file, in the order of the files."""
         judge = Judge(self.before, self.after, self.changes)
+        unread_judge = UnreadJudge(self._elements, self.changes)
         copies = (*self.python.copies, *self.typescript.copies)
         stale = {copy.path: copy for copy in copies if self._is_stale(copy)}
         readers = (self.python, self.typescript, self.notebooks, self.sql, self.embedded)
@@ -135,7 +157,21 @@ class Folder:
                 found.append(self._judged_typescript(judge, name))
             elif name in self.sql.files:
                 found.append(self._judged_sql(judge, name))
+            elif name in self.others and (is_code(name) or unread_judge.names_any(self.others[name])):
+                found.append(self._judged_unread(unread_judge, name))
         return found
+
+    def _judged_unread(self, judge: UnreadJudge, name: str) -> ModuleVerdict:
+        acknowledged = acknowledgements.in_comments(self.others[name].comments)
+        self._note_unused(name, acknowledged)
+        return summary(
+            name, name, judge.findings(name, self.others[name], frozenset(each.key for each in acknowledged))
+        )
+
+    def _note_unused(self, name: str, acknowledged: Iterable[acknowledgements.Acknowledgement]) -> None:
+        """Keeps those acknowledgements of a file that fit no change."""
+        changes = {key for change in self.changes for key in change.acknowledgements}
+        self.unused[name] = [each for each in acknowledged if each.key not in changes]
 
     def uses_of(self, name: str) -> Sequence[Use]:
         """What a file uses; nothing for one that cannot be read."""
@@ -166,15 +202,13 @@ class Folder:
         )  # fmt: skip
         keys = frozenset(each.key for each in acknowledged)
         file = FileOfModule(name, name, read.uses, experiments, keys, read.thresholds)
-        changes = {f"{change.path} {change.step}" for change in self.changes}
-        self.unused[name] = [each for each in acknowledged if each.key not in changes]
+        self._note_unused(name, acknowledged)
         return summary(name, name, findings(judge, self.changes, file, read))
 
     def _judged_sql(self, judge: Judge, name: str) -> ModuleVerdict:
         read = self.sql.files[name]
         acknowledged = acknowledgements.in_sql(read.text)
-        changes = {f"{change.path} {change.step}" for change in self.changes}
-        self.unused[name] = [each for each in acknowledged if each.key not in changes]
+        self._note_unused(name, acknowledged)
         experiments = SqlExperiments(read, self._laboratory.maker)
         file = FileOfModule(name, name, read.uses, experiments, frozenset(each.key for each in acknowledged))
         return summary(name, name, sql_findings(judge, file, read))
@@ -210,8 +244,7 @@ class Folder:
             frozenset(each.key for each in acknowledged),
             list(thresholds(source.tree)),
         )
-        changes = {f"{change.path} {change.step}" for change in self.changes}
-        self.unused[name] = [each for each in acknowledged if each.key not in changes]
+        self._note_unused(name, acknowledged)
         found = judge.findings(file)
         sql = self.embedded.files.get(code)
         if sql is not None:

@@ -1,0 +1,3 @@
+-- contract: shop.v1.Order
+SELECT id, coupon
+FROM sales.orders;

@@ -1,0 +1,1 @@
+SELECT coupon FROM garden.plants;

@@ -1,0 +1,3 @@
+SELECT id, coupon
+FROM orders
+WHERE coupon <> '';

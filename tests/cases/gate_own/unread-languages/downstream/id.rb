@@ -1,0 +1,5 @@
+require 'order_pb'
+
+def key(raw)
+  Shop::V1::Order.decode(raw).id
+end

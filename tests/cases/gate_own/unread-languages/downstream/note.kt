@@ -1,0 +1,3 @@
+import shop.v1.order
+
+fun note(text: String) = order { note = text }

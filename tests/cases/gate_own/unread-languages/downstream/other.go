@@ -1,0 +1,5 @@
+package main
+
+type Box struct{ ShipTo string }
+
+func (b Box) Drop() string { return b.ShipTo }

@@ -1,0 +1,5 @@
+use crate::pb::shop::v1::{Order, State};
+
+fn sent(order: &Order) -> bool {
+    order.state() == State::Sent
+}
