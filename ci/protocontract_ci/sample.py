@@ -6,15 +6,20 @@ The file is made by somebody who may read the topic (``protocontract sample``); 
 from __future__ import annotations
 
 import argparse
+import errno
+import gzip
+import zlib
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, BinaryIO, Final, cast
 
 from protocontract.cli import UsageError
 from protocontract.comparison import KINDS, Difference, Finding, Kind, difference, place_of
-from protocontract.contract import Contract, Outcome
-from protocontract.records.reading import FileEncoding, encoding_of, read_lines, read_messages
+from protocontract.contract import Contract, Encoding, Outcome
+from protocontract.records.reading import FileEncoding, encoding_of, is_arrow, read_lines, read_messages
+from protocontract.records.sources import open_source
 from protocontract.verify.report import shown
 from protocontract.violations import Refusal, rule_label
 from protocontract_ci.compiled import compiled
@@ -22,6 +27,7 @@ from protocontract_ci.diff.compare import Diff
 from protocontract_ci.reports.impact import Impact, RuleImpact
 from protocontract_ci.sources import Contracts
 
+_GZIP: Final = ".gz"
 #: So many messages are named where one has to be chosen.
 _NAMED: Final = 6
 
@@ -29,9 +35,10 @@ _NAMED: Final = 6
 def add_option(parser: argparse.ArgumentParser) -> None:
     """The option ``--sample``."""
     parser.add_argument(
-        "--sample", action="append", default=[], metavar="[MESSAGE=]FILE",
+        "--sample", action="append", default=[], metavar="[MESSAGE=]FILE[#COLUMN]",
         help="count the records of a file that would be newly rejected, newly accepted or normalised differently, by "
-        "rule (.jsonl: proto JSON lines; .binpb: length-delimited protobuf); may be given several times",
+        "rule (.jsonl: proto JSON lines; .binpb: length-delimited protobuf; both also as .gz; .parquet, .arrow: "
+        "columns that are fields, or FILE#COLUMN with serialised records); may be given several times",
     )  # fmt: skip
 
 
@@ -41,30 +48,43 @@ def impacts_of(samples: Sequence[str], diff: Diff, *, show_values: bool) -> list
         return []
     chosen = [_choose(sample, diff) for sample in samples]
     # Opened before contracts are compiled: a wrong file name should not wait for that.
-    for _, path, _ in chosen:
-        path.open("rb").close()
+    for each in chosen:
+        each.path.open("rb").close()
     before, after = compiled(diff.before), compiled(diff.after)
     found = []
-    for message, path, encoding in chosen:
-        old = before[message]
-        new = after[diff.pairs.new_names.get(message, message)]
-        with path.open("rb") as stream:
-            found.append(impact_of(old, new, stream, encoding, path.name, show_values=show_values))
+    for each in chosen:
+        old, new = before[each.message], after[diff.pairs.new_names.get(each.message, each.message)]
+        found.append(_impact_of(old, new, _records(each, old), each.path.name, show_values=show_values))
     return found
 
 
-def impact_of(
+def _records(sample: _Sample, contract: Contract[Any]) -> Iterator[tuple[bytes | Refusal, Encoding]]:
+    """The records of a file and how each is written. Raises OSError."""
+    if sample.encoding is None:
+        columns: dict[str, Any] = {"column": sample.column} if sample.column else {}
+        for record in open_source(sample.path, contract=contract, **columns).records():
+            yield record.raw, record.encoding
+        return
+    read = read_lines if sample.encoding == "json" else read_messages
+    with gzip.open(sample.path) if sample.path.suffix == _GZIP else sample.path.open("rb") as stream:
+        try:
+            for _, raw in read(cast(BinaryIO, stream)):
+                yield raw, sample.encoding
+        except (EOFError, zlib.error) as error:
+            raise OSError(errno.EINVAL, f"is cut off or damaged ({type(error).__name__})", str(sample.path)) from None
+
+
+def _impact_of(
     old: Contract[Any],
     new: Contract[Any],
-    stream: BinaryIO,
-    encoding: FileEncoding,
+    records: Iterable[tuple[bytes | Refusal, Encoding]],
     source: str,
     *,
-    show_values: bool = False,
+    show_values: bool,
 ) -> Impact:
-    """Judge each record of a stream by both contracts. Memory follows the number of rules, not of records."""
+    """Judge each record by both contracts. Memory follows the number of rules, not of records."""
     tally = _Tally(show_values)
-    for _, raw in read_lines(stream) if encoding == "json" else read_messages(stream):
+    for raw, encoding in records:
         tally.records += 1
         if isinstance(raw, Refusal):
             tally.refused += 1
@@ -74,6 +94,16 @@ def impact_of(
         if found is not None:
             tally.add(found, was, would)
     return tally.result(new.full_name, source)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sample:
+    """A file: the message before that its records are of, how they are written (None: as a table), and the column."""
+
+    message: str
+    path: Path
+    encoding: FileEncoding | None
+    column: str = ""
 
 
 class _Tally:
@@ -138,8 +168,8 @@ def _example(kind: Kind, finding: Finding, was: Outcome[Any], would: Outcome[Any
     return "" if before is None or after is None else f"{shown(before)} → {shown(after)}"
 
 
-def _choose(sample: str, diff: Diff) -> tuple[str, Path, FileEncoding]:
-    """The message before that the records are of, the file, and how it is written. Raises UsageError."""
+def _choose(sample: str, diff: Diff) -> _Sample:
+    """What an option means. Raises UsageError."""
     name, equals, rest = sample.partition("=")
     known = {*diff.before.schema.messages, *diff.after.schema.messages}
     if equals and (name in known or not Path(sample).exists()):
@@ -150,9 +180,17 @@ def _choose(sample: str, diff: Diff) -> tuple[str, Path, FileEncoding]:
             )
     else:
         path, message = Path(sample), ""
-    encoding = encoding_of(path.name)
-    if encoding is None:
-        raise UsageError(f"--sample: cannot tell how {path} is written; expected a name in .jsonl or .binpb")
+    column = ""
+    if "#" in path.name and not path.exists():
+        name, _, column = path.name.rpartition("#")
+        path = path.with_name(name)
+    encoding = encoding_of(path.name.removesuffix(_GZIP))
+    if is_arrow(path.name):
+        encoding = None
+    elif encoding is None or column:
+        wrong = f"{path} has no columns" if column else f"cannot tell how {path} is written"
+        names = ".parquet or .arrow" if column else ".jsonl, .binpb (either also in .gz), .parquet or .arrow"
+        raise UsageError(f"--sample: {wrong}; expected a name in {names}")
     old_names = {new: old for old, new in diff.pairs.new_names.items()}
     if not message:
         message = _only(diff)
@@ -161,7 +199,7 @@ def _choose(sample: str, diff: Diff) -> tuple[str, Path, FileEncoding]:
     new = diff.pairs.new_names.get(message, message)
     if message not in diff.before.schema.messages or new not in diff.after.schema.messages:
         raise UsageError(f"--sample: {message} is not in both states; nothing can be compared")
-    return message, path, encoding
+    return _Sample(message, path, encoding, column)
 
 
 def _only(diff: Diff) -> str:

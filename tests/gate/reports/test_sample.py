@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 from pathlib import Path
@@ -116,6 +117,47 @@ def test_delimited_protobuf_is_counted_alike(shop: Path, capsys: pytest.CaptureF
     assert (impact["records"], impact["refused"]) == (7, 1)
 
 
+@pytest.mark.parametrize("kind", ["jsonl.gz", "parquet", "arrow", "column"])
+def test_other_files_are_counted_alike(kind: str, shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = counted(shop, capsys, "--sample", str(shop / "payments.jsonl"))
+    path = shop / f"payments.{kind}"
+    option = str(path)
+    if kind == "jsonl.gz":
+        path.write_bytes(gzip.compress((shop / "payments.jsonl").read_bytes()))
+    else:
+        path, option = table_of(shop, kind)
+    found = counted(shop, capsys, "--sample", option)
+    assert found["source"] == path.name
+    assert {**found, "source": ""} == {**expected, "source": ""}
+
+
+def table_of(shop: Path, kind: str) -> tuple[Path, str]:
+    """The records as a table: columns that are fields, or a column of JSON."""
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    if kind == "column":
+        table = pa.table({"value": [json.dumps(record) for record in RECORDS]})
+    else:
+        lines = pa.list_(pa.struct([("count", pa.int32())]))
+        columns = {"id": pa.string(), "booked_at": pa.string(), "account": pa.string(), "lines": lines}
+        empty: dict[str, Any] = {"id": "", "booked_at": "", "account": "", "lines": []}
+        rows = [{**empty, **record} for record in RECORDS]
+        table = pa.Table.from_pylist(rows, schema=pa.schema(list(columns.items())))
+    path = shop / ("payments.arrow" if kind == "arrow" else "payments.parquet")
+    if kind == "arrow":
+        with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, table.schema) as writer:
+            writer.write_table(table)
+    else:
+        parquet.write_table(table, path)
+    return path, f"{path}#value" if kind == "column" else str(path)
+
+
+def test_a_file_that_is_cut_off_is_said(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (shop / "cut.jsonl.gz").write_bytes(gzip.compress((shop / "payments.jsonl").read_bytes())[:-12])
+    assert gate(shop, "--sample", str(shop / "cut.jsonl.gz")) == 2
+    assert "cut.jsonl.gz" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("kind", ["text", "github", "sarif", "gitlab", "junit", "markdown"])
 def test_every_format_has_it(kind: str, shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     gate(shop, "--format", kind, "--sample", str(shop / "payments.jsonl"))
@@ -135,7 +177,8 @@ def test_diff_has_it_too(kind: str, shop: Path, capsys: pytest.CaptureFixture[st
     ("sample", "said"),
     [
         ("shop.v1.Nothing=a.jsonl", "`shop.v1.Nothing` is no message of the contracts; expected shop.v1.Payment"),
-        ("a.txt", "cannot tell how a.txt is written; expected a name in .jsonl or .binpb"),
+        ("a.txt", "cannot tell how a.txt is written; expected a name in .jsonl, .binpb (either also in .gz), .parquet"),
+        ("payments.jsonl#value", "payments.jsonl has no columns; expected a name in .parquet or .arrow"),
         ("a.jsonl", "a.jsonl"),
     ],
 )
