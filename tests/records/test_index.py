@@ -160,7 +160,7 @@ def test_a_file_that_changes_later_is_noticed(tmp_path: Path) -> None:
     index = indexed(path, tmp_path / "cache")
     write_samples(path, text_samples(41))
     with pytest.raises(ContractError, match=r"a\.binpb has changed since it was indexed"):
-        index.record(0)
+        index.check()
 
 
 def test_a_file_that_changes_meanwhile_is_noticed(tmp_path: Path) -> None:
@@ -192,7 +192,7 @@ def _riders(found: Corpus) -> list[tuple[int, str, int]]:
     return [
         (sample, Path(entry.place.source).name, entry.place.number)
         for sample in range(len(found))
-        for entry in found.riders(sample)
+        for entry in found.sample_with_riders(sample)[1]
     ]
 
 

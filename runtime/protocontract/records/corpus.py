@@ -30,7 +30,7 @@ class Entry(NamedTuple):
         return self.file.rules_of(self.record)
 
     def read(self) -> Record:
-        """The record as its source gave it. Raises ContractError where the file is not the one that was indexed."""
+        """The record as its source gave it."""
         return self.file.record(self.record)
 
 
@@ -41,9 +41,10 @@ class Corpus:
         self.indexes: Final = tuple(indexes)
         # Of each file: how many samples there are up to its end.
         self._ends: Final = list(accumulate(len(index.valid) for index in self.indexes))
+        self._samples: Final = self._ends[-1] if self._ends else 0
 
     def __len__(self) -> int:
-        return self._ends[-1] if self._ends else 0
+        return self._samples
 
     @property
     def records(self) -> int:
@@ -52,29 +53,45 @@ class Corpus:
 
     def sample(self, number: int) -> Entry:
         """A sample. Raises IndexError."""
-        file, local = self._find(number)
-        index = self.indexes[file]
-        return Entry(index, index.valid[local])
+        return self.sample_with_riders(number)[0]
 
-    def riders(self, number: int) -> Iterator[Entry]:
-        """The bad records that are counted with a sample: those between the one before and it, those at the end with
-        the file's last one, those of files without samples with the next file's first (or the last of all).
+    def sample_with_riders(self, number: int) -> tuple[Entry, Sequence[Entry]]:
+        """A sample, and the bad records that are counted with it. Raises IndexError.
 
-        So each bad record rides with exactly one sample, whatever the order in which samples are delivered.
+        Those between the sample before and it, those at the end of a file with the file's last one, those of files
+        without samples with the next file's first (or the last of all). So each bad record rides with exactly one
+        sample, whatever the order in which samples are delivered.
         """
-        file, local = self._find(number)
+        if not 0 <= number < self._samples:
+            raise IndexError(f"no sample {number}; there are {self._samples}")
+        file = bisect_right(self._ends, number)
         index = self.indexes[file]
-        if local == 0:
-            first = file
-            while first and not len(self.indexes[first - 1].valid):
-                first -= 1
-            yield from self._all_of(range(first, file))
-        record = index.valid[local]
-        before = index.valid[local - 1] + 1 if local else 0
-        yield from (Entry(index, bad) for bad in index.broken(before, record))
+        local = number - self._ends[file - 1] if file else number
+        valid = index.valid
+        record = valid[local]
+        inside = 0 < local < len(valid) - 1
+        if inside and valid[local - 1] == record - 1:
+            # The common case.
+            return Entry(index, record), ()
+        before = valid[local - 1] + 1 if local else 0
+        riders = [Entry(index, bad) for bad in index.broken(before, record)]
+        if not inside:
+            riders = [*self._before(file, local), *riders, *self._after(file, local, number)]
+        return Entry(index, record), riders
+
+    def _before(self, file: int, local: int) -> Iterator[Entry]:
+        """The records of the files without samples that stand before a file, if the sample is its first one."""
+        first = file
+        while local == 0 and first and not len(self.indexes[first - 1].valid):
+            first -= 1
+        return self._all_of(range(first, file))
+
+    def _after(self, file: int, local: int, number: int) -> Iterator[Entry]:
+        """The bad records behind the last sample of a file, and of the files behind the last sample of all."""
+        index = self.indexes[file]
         if local == len(index.valid) - 1:
-            yield from (Entry(index, bad) for bad in index.broken(record + 1, len(index)))
-        if number == len(self) - 1:
+            yield from (Entry(index, bad) for bad in index.broken(index.valid[local] + 1, len(index)))
+        if number == self._samples - 1:
             yield from self._all_of(range(file + 1, len(self.indexes)))
 
     def broken(self) -> Iterator[Entry]:
@@ -89,12 +106,6 @@ class Corpus:
         for file in files:
             index = self.indexes[file]
             yield from (Entry(index, bad) for bad in index.broken(0, len(index)))
-
-    def _find(self, number: int) -> tuple[int, int]:
-        if not 0 <= number < len(self):
-            raise IndexError(f"no sample {number}; there are {len(self)}")
-        file = bisect_right(self._ends, number)
-        return file, number - (self._ends[file - 1] if file else 0)
 
 
 def demand_samples(corpus: Corpus, contract: str) -> None:

@@ -117,14 +117,17 @@ class VerdictIndex:
         return Place(self.source.name, self._number[record], self._offset[record], self.source.unit)
 
     def record(self, record: int) -> Record:
-        """A record as the source gave it. Raises ContractError where the file is not the one that was indexed."""
+        """A record as the source gave it. Raises OSError; ``check`` says whether the file is still the same."""
         source, size = self.source, self._size[record]
         refusal = self._refusals.get(record)
         if refusal is not None:
             return Record(self.place(record), refusal, source.encoding, size)
-        if self._state != source.state():
-            raise ContractError(f"{source.name} has changed since it was indexed; start again to index it anew")
         return Record(self.place(record), source.read(self._offset[record], size), source.encoding, size)
+
+    def check(self) -> None:
+        """Raise ContractError where the file is not the one that was indexed: by size and time, which costs little."""
+        if self._state != self.source.state():
+            raise ContractError(f"{self.source.name} has changed since it was indexed; start again to index it anew")
 
     def intact(self) -> bool:
         """Whether the file is what was written: all of it is read for that."""

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
@@ -23,8 +22,7 @@ Item: TypeAlias = "bytes | Message | str | Mapping[str, Any]"
 _CHUNK: Final = 1 << 20
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Where a record stands: what a person needs to find it."""
 
     source: str
@@ -95,7 +93,9 @@ class FileSource:
     def __init__(self, path: str | os.PathLike[str], encoding: FileEncoding | None = None) -> None:
         """``encoding``: by default the file's ending says. Raises ValueError where it does not."""
         self._descriptor: int | None = None
+        #: The path as it was given.
         self.path: Final = os.fspath(path)
+        self.name: Final = self.path
         found = encoding or encoding_of(self.path)
         if found is None:
             raise ValueError(
@@ -103,11 +103,6 @@ class FileSource:
             )
         self.encoding: Final[FileEncoding] = found
         self.unit: Final = "line" if found == "json" else "record"
-
-    @property
-    def name(self) -> str:
-        """The path as it was given."""
-        return self.path
 
     def identity(self) -> str:
         """SHA-256 (hex) of the content."""
@@ -130,15 +125,10 @@ class FileSource:
         """The bytes at a place. The file stays open; positioned reads disturb no process that shares it."""
         if self._descriptor is None:
             self._descriptor = os.open(self.path, os.O_RDONLY)
-        parts: list[bytes] = []
-        while size > 0:
-            part = os.pread(self._descriptor, size, offset)
-            if not part:
-                break
-            parts.append(part)
-            offset += len(part)
-            size -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+        raw = os.pread(self._descriptor, size, offset)
+        while len(raw) < size and (more := os.pread(self._descriptor, size - len(raw), offset + len(raw))):
+            raw += more
+        return raw
 
     def __reduce__(self) -> tuple[Any, ...]:
         return FileSource, (self.path, self.encoding)

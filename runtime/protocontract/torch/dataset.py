@@ -168,7 +168,9 @@ class ContractDataset(Checked[M], Dataset[Any]):  # type: ignore[misc]  # torch 
     def __getitem__(self, number: int) -> Any:
         """The item of a sample. Raises IndexError; ContractError where the file has changed since it was indexed."""
         count = len(self._samples)
-        return self.given(self._samples.sample(number + count if -count <= number < 0 else number).read())
+        entry = self._samples.sample(number + count if -count <= number < 0 else number)
+        entry.file.check()
+        return self.given(entry.read())
 
 
 class ContractStream(Checked[M], IterableDataset[Any]):  # type: ignore[misc]  # as above
@@ -278,7 +280,9 @@ class ContractStream(Checked[M], IterableDataset[Any]):  # type: ignore[misc]  #
         place, step = rank * of + number, world_size * of
         if self.corpus is not None:
             for sample in range(place, len(self.corpus), step):
-                yield self.given(self.corpus.sample(sample).read())
+                entry = self.corpus.sample(sample)
+                entry.file.check()
+                yield self.given(entry.read())
             return
         taken = 0
         for record in (record for source in self.sources for record in source.records()):

@@ -18,7 +18,7 @@ from torch.utils.data import Dataset
 from torch.utils.data._utils.pin_memory import pin_memory
 
 from protocontract.contract import Outcome
-from protocontract.records.corpus import Corpus
+from protocontract.records.corpus import Corpus, Entry
 from protocontract.records.counts import Counts, broken_rules, warned_rules
 from protocontract.records.policy import line_bytes, quarantine_line, travelling
 from protocontract.records.sources import Place, Record
@@ -187,12 +187,15 @@ class FileTask(Task):
         """The delivery of a step."""
         delivery = self._new_delivery()
         start = step.batch * self.batch_size
-        samples = self._order.samples(step.epoch, start, min(start + self.batch_size, len(self._corpus)))
+        places = min(start + self.batch_size, len(self._corpus))
+        samples = [self._corpus.sample_with_riders(at) for at in self._order.samples(step.epoch, start, places)]
+        for file in {entry.file for entry, _ in samples}:
+            file.check()
         outcomes: list[tuple[Place, Outcome[Any]]] = []
-        for sample in samples:
-            if not step.repeated:
-                self._riders(delivery, sample, step)
-            record = self._corpus.sample(sample).read()
+        for entry, riders in samples:
+            if riders and not step.repeated:
+                self._ride(delivery, riders, step)
+            record = entry.read()
             outcome = self.dataset.judge.outcome(record)
             if outcome.message is None:
                 # Its verdict has changed since the file was indexed: a rule reads the clock.
@@ -201,13 +204,14 @@ class FileTask(Task):
         self._use(delivery, outcomes, repeated=step.repeated)
         for place in step.dropped:
             (sample,) = self._order.samples(step.epoch, place, place + 1)
-            self._riders(delivery, sample, step)
+            self._ride(delivery, self._corpus.sample_with_riders(sample)[1], step)
             delivery.counts.read += 1
             delivery.counts.dropped += 1
         return delivery
 
-    def _riders(self, delivery: Delivery, sample: int, step: Step) -> None:
-        for entry in self._corpus.riders(sample):
+    def _ride(self, delivery: Delivery, riders: Sequence[Entry], step: Step) -> None:
+        """Count the bad records that ride with a sample."""
+        for entry in riders:
             if self.dataset.on_violation == "quarantine" or delivery.card is not None:
                 record = entry.read()
                 self._reject(delivery, record, self.dataset.judge.outcome(record), (step.epoch, step.batch))

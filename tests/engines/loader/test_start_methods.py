@@ -109,7 +109,7 @@ def test_deliveries_hold_nothing_that_is_sensitive(tmp_path: Path) -> None:
     """What a worker sends to be raised is data too."""
     from acme.finance.v1.transaction_contract import TRANSACTION
 
-    bad = TRANSACTION.message_type(account="4111 1111 1111 1111")
+    bad = TRANSACTION.message_type(account="4111 1111")
     stream = ContractStream.from_iterable([bad], TRANSACTION)
     loader = ContractLoader(stream, num_workers=1)
     with pytest.raises(ValueError, match="account") as caught:
