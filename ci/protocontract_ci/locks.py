@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any, Final
 
 from protocontract.violations import ContractError
@@ -82,6 +82,15 @@ def read_lock(text: str, path: str) -> Lock:
         )  # fmt: skip
     except (ValueError, KeyError, TypeError, AttributeError):
         raise ContractError(f"{path}: not a lock; expected a file that `protocontract adapt` wrote") from None
+
+
+def are_written(root: Path, module: str, locks: Sequence[Lock] | None) -> bool:
+    """Whether the locks of a module in the working tree are these; never where there are None."""
+    if locks is None:
+        return False
+    folder = root / LOCKS / module
+    there = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")} if folder.is_dir() else {}
+    return there == {PurePosixPath(lock.path).name: lock.text() for lock in locks}
 
 
 def module_of_lock(path: str) -> str:

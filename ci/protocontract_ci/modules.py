@@ -43,13 +43,15 @@ _ROLES: Final = ("reader", "writer", "both")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _HEADER: Final = re.compile(r"\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY: Final = re.compile(r"\s*([A-Za-z0-9_-]+)\s*=")
-_GATE_KEYS: Final = frozenset({"contracts", "proto_path", "against", "mode", "ignore"})
+_GATE_KEYS: Final = frozenset({"contracts", "proto_path", "against", "mode", "ignore", "release_tags"})
 _MODULE_KEYS: Final = frozenset(
     {
         "name", "owner", "paths", "role", "languages", "contracts", "environment", "generator", "stored_data", "mode",
-        "required", "uses", "entry_points", "acknowledge",
+        "required", "uses", "entry_points", "acknowledge", "package", "pin",
     }
 )  # fmt: skip
+#: What tags of releases of the contracts are called, where nothing is said.
+_RELEASE_TAGS: Final = ("{package}-v{version}", "{package}@{version}", "v{version}")
 _ACK_KEYS: Final = ("path", "change", "reason", "until")
 
 
@@ -77,7 +79,8 @@ class Module:
     is "unknown" where the module leaves it to its code. ``contracts`` are the packages, messages or files that it may
     use; empty for any. ``uses`` are paths of elements that it uses in ways that the gate cannot read. ``entry_points``
     (``package.module:function``) are functions that the gate may run, whatever their file imports. ``required``:
-    whether a module that cannot be judged makes the gate fail (exit code 2).
+    whether a module that cannot be judged makes the gate fail (exit code 2). ``package`` is the package that it gets
+    the contracts in, ``pin`` the lock file with its version.
     """
 
     name: str
@@ -95,6 +98,8 @@ class Module:
     uses: tuple[str, ...] = ()
     entry_points: tuple[str, ...] = ()
     acknowledged: tuple[Acknowledged, ...] = ()
+    package: str = ""
+    pin: str = ""
 
     @property
     def unread(self) -> tuple[str, ...]:
@@ -113,6 +118,7 @@ class Modules:
     """What modules.toml says. ``file`` is its path below the repository; "" where there is none.
 
     ``ignore`` are globs of files that belong to no module and are no users of the contracts, whatever is in them.
+    ``release_tags`` are what tags of releases of a contract package are called, ``releases`` commits by version.
     """
 
     modules: tuple[Module, ...] = ()
@@ -123,6 +129,8 @@ class Modules:
     decisions: Mapping[str, str] = field(default_factory=dict)
     file: str = ""
     ignore: tuple[str, ...] = ()
+    release_tags: tuple[str, ...] = _RELEASE_TAGS
+    releases: Mapping[str, str] = field(default_factory=dict)
 
     def decision(self, key: str) -> str:
         """What is said of an open question, or its default."""
@@ -237,7 +245,7 @@ class _Reader:
         self._today = today
 
     def modules(self, table: Mapping[str, Any]) -> Modules:
-        self._known((), table, ("gate", "decisions", "module"))
+        self._known((), table, ("gate", "decisions", "releases", "module"))
         gate = self._table(table, "gate")
         self._known(("gate",), gate, _GATE_KEYS)
         mode = cast(Mode, self._choice(("gate",), gate, "mode", get_args(Mode), "new"))
@@ -262,6 +270,8 @@ class _Reader:
             self._decisions(self._table(table, "decisions")),
             self._file,
             self._texts(("gate",), gate, "ignore"),
+            self._release_tags(gate),
+            self._releases(self._table(table, "releases")),
         )
 
     def _module(self, number: int, table: Mapping[str, Any], mode: Mode) -> Module:
@@ -286,10 +296,15 @@ class _Reader:
             self._texts(where, table, "uses"),
             self._texts(where, table, "entry_points"),
             tuple(self._acknowledged(where, table)),
+            self._text(where, table, "package", ""),
+            self._text(where, table, "pin", ""),
         )
-        for path in module.paths:
+        if module.pin and not module.package:
+            self._wrong((*where, "pin"), "`pin` is the lock file of a contract package; expected `package` to name it")
+        for path in (*module.paths, module.pin):
             if path.startswith("/") or ".." in path.split("/"):
-                self._wrong((*where, "paths"), f"`{path}` leaves the repository; expected a glob below it")
+                key = "pin" if path == module.pin else "paths"
+                self._wrong((*where, key), f"`{path}` leaves the repository; expected a glob below it")
         for use in module.uses:
             if not re.fullmatch(r"[\w.]+(?:/[\w.-]+)*", use):
                 self._wrong((*where, "uses"), f"`{use}` is no path of an element; expected one as shop.v1.Order.total")
@@ -332,6 +347,21 @@ class _Reader:
                 (*inside, "until"), f"`until` is too far; expected {last} at most ({MOST_DAYS} days), got {value}"
             )
         return value
+
+    def _release_tags(self, gate: Mapping[str, Any]) -> tuple[str, ...]:
+        tags = self._texts(("gate",), gate, "release_tags") or _RELEASE_TAGS
+        for tag in tags:
+            if "{version}" not in tag:
+                self._wrong(
+                    ("gate", "release_tags"), f"`{tag}` is the same for all versions; expected {{version}} in it"
+                )
+        return tags
+
+    def _releases(self, table: Mapping[str, Any]) -> dict[str, str]:
+        for version, ref in table.items():
+            if not isinstance(ref, str):
+                self._wrong(("releases", version), f"the commit of {version} is no text")
+        return {version: ref for version, ref in table.items() if isinstance(ref, str)}
 
     def _decisions(self, table: Mapping[str, Any]) -> dict[str, str]:
         self._known(("decisions",), table, DECISIONS)

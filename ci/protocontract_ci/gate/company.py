@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
 from protocontract.violations import ContractError
@@ -25,6 +25,7 @@ from protocontract_ci.diff.oracle import installed_oracle
 from protocontract_ci.discovery import is_source, mentions
 from protocontract_ci.execution.entries import entry_points_of
 from protocontract_ci.gate.parts import Part, parts, words_of
+from protocontract_ci.gate.pinned import Pinned, pinned
 from protocontract_ci.gate.settle import Settled, settle
 from protocontract_ci.locks import LOCKS, Lock, make_locks, module_of_lock, owner_of, read_lock, slice_digest
 from protocontract_ci.model import Finding, ModuleVerdict, Role, Use
@@ -37,6 +38,7 @@ from protocontract_ci.usage.python.shared import Shared
 from protocontract_ci.usage.sql import SUFFIX as SQL_SUFFIX
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_ci.verdicts import acknowledgements
+from protocontract_ci.verdicts.beyond import beyond_its_word
 from protocontract_ci.verdicts.declared import (
     declared_uses,
     findings_of_uses,
@@ -47,7 +49,7 @@ from protocontract_ci.verdicts.declared import (
 from protocontract_ci.verdicts.deprecated import deprecated_findings
 from protocontract_ci.verdicts.folder import Folder
 from protocontract_ci.verdicts.judge import Judge
-from protocontract_ci.verdicts.own import absent_names, finding, findings_of
+from protocontract_ci.verdicts.own import absent_in_typescript, absent_names, finding, findings_of
 from protocontract_ci.verdicts.stored import stored_findings
 from protocontract_ci.verdicts.sunset import demand_sunsets, used_after
 
@@ -233,7 +235,7 @@ class Company:
     def _is_idle(self, work: _Work) -> bool:
         """Whether nothing that the module is judged by has changed since it was proven."""
         name = work.module.name
-        if name in self._edited or work.module.unread or not work.files:
+        if name in self._edited or work.module.unread or not work.files or self._pins[name] is not None:
             return False
         if not work.locks:
             return (
@@ -269,9 +271,26 @@ class Company:
     def _mention(self) -> re.Pattern[str] | None:
         return mentions(self._of_states(self.states.before, self.states.after).elements)
 
+    @cached_property
+    def _pins(self) -> dict[str, Pinned | None]:
+        """What each module pins."""
+        return {
+            module.name: pinned(self.repository, self.declared, module, self.all_files, self._at_commit)
+            for module in self.declared.modules
+        }
+
     def _place(self, works: Iterable[_Work]) -> None:
-        """Finds the states that locks stand on, where they are not that of the merge base."""
+        """Finds the states that modules stand on, where they are not that of the merge base: by what they pin, which
+        is a state of all elements, or by their locks.
+        """
         for work in works:
+            pin = self._pins[work.module.name]
+            if pin is not None and pin.state is not None and pin.state is not self.states.before:
+                for schema in (pin.state.schema, self.states.before.schema, self.states.after.schema):
+                    for name in (*schema.messages, *schema.enums, *schema.services):
+                        work.behind[name] = pin.state
+            if pin is not None:
+                continue
             for lock in work.locks:
                 if slice_digest(self.states.before, lock.element, lock.uses) == lock.contract:
                     continue
@@ -285,14 +304,18 @@ class Company:
         """The latest state of the contracts that has the slice of a lock; None where the history does not hold it."""
         for commit in self._history:
             try:
-                if commit not in self._at:
-                    self._at[commit] = read(f"{commit}:{self.declared.contracts}", self._proto_path)
-                if slice_digest(self._at[commit], lock.element, lock.uses) == lock.contract:
-                    return self._at[commit]
+                if slice_digest(self._at_commit(commit), lock.element, lock.uses) == lock.contract:
+                    return self._at_commit(commit)
             except ContractError:
                 # A state that does not compile is one that nobody was proven against.
                 continue
         return None
+
+    def _at_commit(self, commit: str) -> Contracts:
+        """The contracts of a commit. Raises ContractError."""
+        if commit not in self._at:
+            self._at[commit] = read(f"{commit}:{self.declared.contracts}", self._proto_path)
+        return self._at[commit]
 
     @cached_property
     def _history(self) -> list[str]:
@@ -379,6 +402,7 @@ class Company:
         for part in parts(self.files, self._texts, asked, root):
             held = {file: self._texts[file] for file in part.files if file.endswith(".py")}
             found = absent_names(held, self._of_states(self.states.after), import_roots(held, root))
+            found += absent_in_typescript(root, part.files, self.states.after)
             for work in works:
                 if work.module.name in part.modules and work.module.name in asked:
                     work.own += findings_of(work.module.name, [each for each in found if each.file in work.files])
@@ -393,7 +417,9 @@ class Company:
                 for file in work.files
                 if file.endswith(".py") and (folder / file).is_file()
             }
-        absent = absent_names(texts, self._of_states(self.states.before), import_roots(texts, self.repository.root))
+            there = [file for file in work.files if (folder / file).is_file()]
+            absent = absent_in_typescript(folder, there, self.states.before)
+        absent += absent_names(texts, self._of_states(self.states.before), import_roots(texts, self.repository.root))
         return {each.change.id for each in findings_of(work.module.name, absent)}
 
     # -- verdicts
@@ -436,7 +462,9 @@ class Company:
 
     def _judged(self, work: _Work, *, read: bool) -> Judged:
         module = work.module
-        own = [*work.own, *self._by_word(work, read=read), *self._beyond_its_word(work), *self._after_sunset(work)]
+        own = [*work.own, *self._by_word(work, read=read)]
+        own += beyond_its_word(module, self._role(work), work.uses, self.states.after.schema)
+        own += self._after_sunset(work)
         opened = {each for lock in work.locks for each in lock.open}
         if module.mode == "new":
             opened |= self._known_before(work)
@@ -444,7 +472,7 @@ class Company:
             opened |= {each.change.id for each in own}
         settled = self._settle(work, own, self._unverified(work, read=read), opened=opened)
         locks = self._locks(work, settled) if read else None
-        if module.name in self._edited and not self._are_written(module.name, locks):
+        if module.name in self._edited and not lock_files.are_written(self.repository.root, module.name, locks):
             because = "its locks are not those that `protocontract adapt` would write, and prove nothing"
             edited = finding(module.name, "lock_edited", f"{LOCKS}/{module.name}", because, f"{LOCKS}/{module.name}")
             settled = replace(
@@ -457,6 +485,9 @@ class Company:
             )  # fmt: skip
         notices = [*settled.notices, *work.unused]
         notices += [f"what its lock of {each} stands on is not in the history here" for each in work.lost]
+        pin = self._pins[module.name]
+        if pin is not None and pin.state is not None:
+            notices.append(f"stands on {module.package} {pin.version}, as {pin.file} pins it")
         verdict = replace(settled.verdict, role=self._role(work))
         return Judged(module, verdict, settled.fails, tuple(notices), False, self._elements(work), locks)
 
@@ -478,7 +509,9 @@ class Company:
         )  # fmt: skip
 
     def _unverified(self, work: _Work, *, read: bool) -> list[ModuleVerdict]:
-        module = work.module
+        module, pin = work.module, self._pins[work.module.name]
+        if pin is not None and pin.reason:
+            return [ModuleVerdict(module.name, pin.file, "unverified", pin.reason, proof="unresolved")]
         if read or module.uses or (module.unread and not work.files):
             return []
         if module.generator not in ("", *READ_GENERATORS):
@@ -491,55 +524,24 @@ class Company:
 
     def _by_word(self, work: _Work, *, read: bool) -> list[Finding]:
         """Findings of what a module declares that it uses, or of the locks that it published of code elsewhere."""
-        module, judge = work.module, Judge(self.states.before, self.states.after, self.diff.changes)
-        elements = self._of_states(self.states.before, self.states.after).elements
+        module, pin = work.module, self._pins[work.module.name]
+        before = self.states.before if pin is None or pin.state is None else pin.state
+        judge = Judge(before, self.states.after, self._diff(before).changes)
+        changes = [change for change in self._diff(before).changes if module.may_use(change.path)]
+        elements = self._of_states(before, self.states.after).elements
         found: list[Finding] = []
         if module.uses:
             uses = declared_uses(module.uses, module.role, elements, self.declared.file, module.line)
             work.uses[self.declared.file] = uses
             found += findings_of_uses(judge, module.name, self.declared.file, uses)
         elif module.unread:
-            changes = [change for change in self.diff.changes if module.may_use(change.path)]
             found += unread_findings(module.name, module.unread, changes, self.declared.file, module.line)
         if self.declared.decision("D8") != "ignore":
-            changes = [change for change in self.diff.changes if module.may_use(change.path)]
             found += option_findings(module.name, module.languages, changes, self.declared.file, module.line)
         if not read and not work.files:
             for lock in work.locks:
                 found += findings_of_uses(judge, module.name, lock.path, uses_of_lock(lock.uses, lock.path))
         return found
-
-    def _beyond_its_word(self, work: _Work) -> list[Finding]:
-        """A module that does more than it declares: another role, or contracts that it does not name."""
-        module = work.module
-        schema = self.states.after.schema
-        found = []
-        role = self._role(work)
-        if module.role in ("reader", "writer") and role in ("reader", "writer", "both") and role != module.role:
-            other: Role = "writer" if module.role == "reader" else "reader"
-            file, use = next(
-                (file, use)
-                for file, uses in work.uses.items()
-                for use in uses
-                if lock_files.role_of([(use.path, use.how)], schema) == other
-            )
-            because = f"is declared a {module.role}, and {'writes' if other == 'writer' else 'reads'} {use.path}"
-            found.append(finding(module.name, "role_exceeded", use.path, because, file, (use.line,)))
-        for file, uses in work.uses.items():
-            outside: dict[str, int] = {}
-            for use in uses:
-                owner = owner_of(use.path, schema)
-                if owner and not owner.startswith("google.protobuf.") and not self._may_use(module, owner):
-                    outside.setdefault(owner, use.line)
-            for owner, line in outside.items():
-                because = f"uses {owner}, which its `contracts` do not name"
-                found.append(finding(module.name, "contract_undeclared", owner, because, file, (line,)))
-        return found
-
-    def _may_use(self, module: Module, owner: str) -> bool:
-        schema = self.states.after.schema
-        known = schema.messages.get(owner) or schema.enums.get(owner) or schema.services.get(owner)
-        return module.may_use(owner) or (known is not None and module.may_use(known.file))
 
     def _in_code(self, work: _Work) -> set[str]:
         """What the module's code acknowledges: a word in one of its files is the module's."""
@@ -596,13 +598,3 @@ class Company:
     def _all_changes(self, work: _Work) -> set[object]:
         states = [self.states.before, *work.behind.values()]
         return {change for state in states for change in self._diff(state).changes}
-
-    def _are_written(self, module: str, locks: Sequence[Lock] | None) -> bool:
-        """Whether the locks of the working tree are those that would be written."""
-        if locks is None:
-            return False
-        folder = self.repository.root / LOCKS / module
-        there = (
-            {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")} if folder.is_dir() else {}
-        )
-        return there == {PurePosixPath(lock.path).name: lock.text() for lock in locks}
