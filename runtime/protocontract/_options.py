@@ -39,6 +39,10 @@ class Options:
         """``(protocontract.v1.field)``."""
         return self._read(field, "protocontract.v1.field")
 
+    def service_level(self, method: Any) -> Any:
+        """``(protocontract.v1.service_level)``."""
+        return self._read(method, "protocontract.v1.service_level")
+
     def _read(self, descriptor: Any, name: str) -> Any:
         if not descriptor.has_options:
             return None

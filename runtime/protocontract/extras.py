@@ -19,6 +19,8 @@ _PROVIDERS: Final[dict[str, tuple[str, str]]] = {
     "torch": ("torch", "torch"),
     "torchdata": ("torchdata", "torch"),
     "pyarrow": ("pyarrow", "arrow"),
+    "onnx": ("onnx", "calibrate"),
+    "onnxruntime": ("onnxruntime", "calibrate"),
 }
 
 
