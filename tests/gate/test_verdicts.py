@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import pytest
 
 from protocontract.cli import main
+from protocontract_ci.meaning.judges import Judges
+from protocontract_ci.sources import read
 from protocontract_ci.usage.typescript.prepare import ready
 from tests.gate.scenarios import CASES
 
@@ -51,6 +54,14 @@ def test_a_witness_is_a_message_that_shows_it(capsys: pytest.CaptureFixture[str]
     (legacy,) = [module for module in answer["modules"] if module["module"] == "legacy.py"]
     assert legacy["proof"] == "witness"
     assert legacy["witness"]["message"] == "shop.v1.Item"
+    # It is made up, and says so; the validators of both states say what it claims.
+    assert legacy["witness"]["synthetic"] is True
+    data = base64.b64decode(legacy["witness"]["data"])
+    before, after = (
+        Judges(read(str(CASES / "36-min-len-raised" / side))).accepts("shop.v1.Item", data)
+        for side in ("before", "after")
+    )
+    assert (before, after, legacy["witness"]["accepted"]) == (True, False, "before")
 
 
 def test_nothing_is_run_where_that_is_forbidden(capsys: pytest.CaptureFixture[str]) -> None:

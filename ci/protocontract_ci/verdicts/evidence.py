@@ -170,13 +170,13 @@ class RunExperiments(ABC):
             if not old.ran or not new.ran:
                 continue
             if new.failed and not old.failed and _failure(entry, new) not in usual:
-                return Evidence("fails", new.lines, (entry,), Witness(subject.new, _given(row), "after"))
+                return Evidence("fails", new.lines, (entry,), _shown(subject, row))
             cured += old.failed and not new.failed
             if not old.failed and not new.failed:
                 worked += 1
                 same += _value(old) == _value(new) if results else _kind(old) == _kind(new)
                 if results and _value(old) != _value(new):
-                    return Evidence("fails", (), (entry,), Witness(subject.new, _given(row), "after"))
+                    return Evidence("fails", (), (entry,), _shown(subject, row))
         if (cured and not worked) or (worked and same == worked):
             return Evidence("passes", entries=tuple(entries))
         return Evidence("fails", entries=tuple(entries)) if worked and same < worked else UNKNOWN
@@ -261,6 +261,12 @@ def _calls(
     """Every function with every row of arguments, in which ``data`` stands for the subject's message."""
     messages = dict.fromkeys((subject.old, subject.new), data)
     return [(entry, row) for entry in entries for row in arguments(entry, messages)]
+
+
+def _shown(subject: Subject, row: tuple[Argument, ...]) -> Witness | None:
+    """What a call was given, where that was a message of the subject."""
+    given = next((each for each in row if each.message in (subject.old, subject.new)), None)
+    return None if given is None else Witness(given.message, given.value, "after")
 
 
 def _given(row: tuple[Argument, ...]) -> bytes:

@@ -1,8 +1,8 @@
 """Findings that need no change of a contract: what a module's own state says against the contract as it is.
 
 They are how a pull request that touches only a module is judged. A name that the contract does not have is found by the
-type checker against stubs of one state; only complaints that name an element of the contract count, so that the types
-of everything else are nobody's business here.
+type checker of the language against declarations of one state; only complaints that name an element of the contract
+count, so that the types of everything else are nobody's business here.
 """
 
 from __future__ import annotations
@@ -17,9 +17,13 @@ from typing import Final
 from google.protobuf.message import Message
 
 from protocontract_ci.model import Change, Element, Finding, Kind
+from protocontract_ci.sources import Contracts
 from protocontract_ci.usage.python.checker import Ty
 from protocontract_ci.usage.python.shared import Shared, write_files
 from protocontract_ci.usage.python.stubs import Stubs
+from protocontract_ci.usage.typescript.declarations import State
+from protocontract_ci.usage.typescript.prepare import NotPreparedError
+from protocontract_ci.usage.typescript.reader import SUFFIXES, absent_in
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_compiler.generated_names import module_of
 from protocontract_compiler.ir import Place
@@ -64,6 +68,19 @@ def absent_names(texts: Mapping[str, str], state: Shared, roots: Sequence[str]) 
     stubs, elements = state.stubs, state.elements
     found = [Absent(file, line, *known) for file, line, _, text in said for known in _known(text, stubs, elements)]
     return sorted(dict.fromkeys(found), key=lambda each: (each.file, each.line, each.path))
+
+
+def absent_in_typescript(folder: Path, files: Sequence[str], contracts: Contracts) -> list[Absent]:
+    """As absent_names, for the TypeScript files among ``files``; none where nothing can read them, which others say.
+
+    Raises CheckerError.
+    """
+    names = [file for file in files if file.endswith(SUFFIXES)]
+    try:
+        found = absent_in(folder, names, State.of(contracts)) if names else []
+    except NotPreparedError:
+        return []
+    return sorted((Absent(*each) for each in dict.fromkeys(found)), key=lambda each: (each.file, each.line, each.path))
 
 
 def _known(text: str, stubs: Stubs, elements: Elements) -> Iterator[tuple[str, str]]:

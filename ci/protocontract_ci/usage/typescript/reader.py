@@ -165,6 +165,19 @@ def read_typescript(
     return found
 
 
+def absent_in(folder: Path, files: Iterable[str], state: State) -> list[tuple[str, int, str, str]]:
+    """The names in files that messages, enums and generated modules of a state do not have: file, line, owner, name.
+
+    Raises NotPreparedError where Node.js or the compiler is missing, CheckerError where the reader fails.
+    """
+    names = sorted(files)
+    if not names:
+        return []
+    states = {"all": write_declarations([state]).as_json()}
+    answer = _ask({"root": str(folder.resolve()), "files": names, "states": states, "affected": [], "absent": True})
+    return [(each["file"], each["line"], each["owner"], each["name"]) for each in answer["absent"]]
+
+
 def read_or_say_why(
     folder: Path,
     files: Iterable[str],

@@ -78,7 +78,7 @@ function propertyOf(ts, meanings, node) {
   return [];
 }
 
-function nodeAt(ts, file, start, length) {
+export function nodeAt(ts, file, start, length) {
   let found = file;
   const visit = (node) => {
     if (node.getStart(file) <= start && start + length <= node.end) {

@@ -1,8 +1,9 @@
-// Reads TypeScript modules. Standard input: {root, files, states: {all, old?, new?}, named?}; standard output: what was found, as JSON.
+// Reads TypeScript modules. Standard input: {root, files, states: {all, old?, new?}, named?, absent?}; standard output: what was found, as JSON.
 // The first argument is the folder whose node_modules has the TypeScript compiler.
 import { createRequire } from "node:module";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { findAbsent } from "./absent.mjs";
 import { Compiler } from "./compiler.mjs";
 import { freshErrors } from "./errors.mjs";
 import { runnable } from "./functions.mjs";
@@ -14,7 +15,7 @@ const ts = createRequire(join(process.argv[2], "package.json"))("typescript");
 const request = JSON.parse(readFileSync(0, "utf8"));
 const affected = new Set(request.affected);
 const compiler = new Compiler(ts, request);
-const found = { uses: [], unread: [], copies: compiler.copies, imports: [], errors: [], gone: [], functions: {}, modules: {} };
+const found = { uses: [], unread: [], copies: compiler.copies, imports: [], errors: [], gone: [], functions: {}, modules: {}, absent: [] };
 for (const group of compiler.groups()) {
   const all = compiler.program(group, "all");
   const meanings = new Meanings(ts, all.getTypeChecker(), compiler.meanings("all"), request.states.all.tables);
@@ -36,6 +37,7 @@ for (const group of compiler.groups()) {
     const thresholds = uses.length ? findThresholds(ts, all.getTypeChecker(), meanings, all.getSourceFile(name)) : [];
     found.uses.push({ file: compiler.below(name), uses, values, constructs, thresholds });
     if (uses.length) using.push(name);
+    if (request.absent) found.absent.push(...findAbsent(ts, all, meanings, all.getSourceFile(name)).map((each) => ({ file: compiler.below(name), ...each })));
     if (uses.some(({ path }) => affected.has(path) || affected.has(path.slice(0, path.lastIndexOf("."))))) touched.add(name);
   }
   if (request.named) {
