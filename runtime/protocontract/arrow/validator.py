@@ -6,7 +6,8 @@ one; the contract itself refuses to be another there (``Contract.__reduce__``).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
@@ -63,6 +64,9 @@ class ArrowValidator:
         self.prefix: Final = prefix
         self.context: Final = context
         self.now: Final = now
+        self._process: Callable[[bytes | None], Outcome[Any]] = contract.process
+        if encoding != "protobuf" or context is not None or now is not None:
+            self._process = partial(contract.process, encoding=encoding, context=context, now=now)
 
     def __call__(self, rows: Tabular) -> Tabular:
         """The same rows with verdict columns. A Table comes back in chunks of its own, a RecordBatch as one.
@@ -152,14 +156,14 @@ class ArrowValidator:
                 at += len(part)
 
     def _judge(self, part: pa.Array) -> pa.RecordBatch:
-        process, encoding, context, now = self.contract.process, self.encoding, self.context, self.now
+        process = self._process
         ok: list[bool] = []
         normalized: list[bytes | None] = []
         found: list[tuple[int, Outcome[Any]]] = []
         # Text is taken as bytes: what is no UTF-8 is one record's fault.
         raws = (part.cast(pa.large_binary()) if is_text(part.type) else part).to_pylist()
         for row, raw in enumerate(raws):
-            outcome = process(raw, encoding=encoding, context=context, now=now)
+            outcome = process(raw)
             message = outcome.message
             ok.append(message is not None)
             normalized.append(None if message is None else message.SerializeToString(deterministic=True))

@@ -78,6 +78,7 @@ def test_generated_code_that_the_runtime_environment_ships(shipped: Contract[Any
         ArrowValidator(shipped), batch_format="pyarrow"
     )
     assert collected(dataset)["ok"].to_pylist() == [True, False]
+    assert dataset.filter(expr="ok").count() == 1
 
 
 def test_a_contract_compiled_at_run_time_travels_with_its_descriptors(tmp_path: Path) -> None:
