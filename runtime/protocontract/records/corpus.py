@@ -29,6 +29,9 @@ class Entry(NamedTuple):
         """The rules that it breaks."""
         return self.file.rules_of(self.record)
 
+    def __str__(self) -> str:
+        return str(self.place)
+
     def read(self) -> Record:
         """The record as its source gave it."""
         return self.file.record(self.record)

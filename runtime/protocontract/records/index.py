@@ -118,11 +118,13 @@ class VerdictIndex:
 
     def record(self, record: int) -> Record:
         """A record as the source gave it. Raises OSError; ``check`` says whether the file is still the same."""
-        source, size = self.source, self._size[record]
-        refusal = self._refusals.get(record)
-        if refusal is not None:
-            return Record(self.place(record), refusal, source.encoding, size)
-        return Record(self.place(record), source.read(self._offset[record], size), source.encoding, size)
+        return Record(self.place(record), self.raw(record), self.source.encoding, self._size[record])
+
+    def raw(self, record: int) -> bytes | Refusal:
+        """A record's bytes, or the source's refusal to give them. Raises OSError."""
+        if record in self._refusals:
+            return self._refusals[record]
+        return self.source.read(self._offset[record], self._size[record])
 
     def check(self) -> None:
         """Raise ContractError where the file is not the one that was indexed: by size and time, which costs little."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from protocontract.contract import Contract, Outcome
+from protocontract.contract import Contract, Encoding, Outcome
 from protocontract.records.reading import refused
 from protocontract.records.sources import Record
 from protocontract.violations import Refusal
@@ -22,7 +22,10 @@ class Judge:
 
     def outcome(self, record: Record) -> Outcome[Any]:
         """The record parsed, normalised and validated. Never raises for bad data."""
-        raw = record.raw
+        return self.of(record.raw, record.encoding)
+
+    def of(self, raw: bytes | Refusal, encoding: Encoding) -> Outcome[Any]:
+        """The same of a record's bytes."""
         if isinstance(raw, Refusal):
             return Outcome(self.contract, None, None, (refused(self.contract.full_name, raw),), (), None)
-        return self.contract.process(raw, encoding=record.encoding, context=self.context, now=self.now)
+        return self.contract.process(raw, encoding=encoding, context=self.context, now=self.now)

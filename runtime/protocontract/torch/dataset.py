@@ -18,7 +18,7 @@ from protocontract.records.index import open_index
 from protocontract.records.judge import Judge
 from protocontract.records.policy import POLICIES, OnViolation, RecordViolation
 from protocontract.records.reading import FileEncoding
-from protocontract.records.sources import FileLike, Item, IterableSource, Place, Record, Source, find_files, open_source
+from protocontract.records.sources import FileLike, Item, IterableSource, Record, Source, find_files, open_source
 from protocontract.torch.collate import Collate
 from protocontract.torch.order import UNEVEN, Uneven
 from protocontract.torch.ranks import ranks
@@ -76,7 +76,7 @@ class Checked(Generic[M]):
             raise RecordViolation(record.place, outcome.violations)
         return self.item(outcome.message)
 
-    def collate(self, items: Sequence[Any], places: Sequence[Place] | None = None) -> Any:
+    def collate(self, items: Sequence[Any], places: Sequence[object] | None = None) -> Any:
         """A batch of items: by the contract where they are its messages, else by PyTorch's ``default_collate``.
 
         It can be given to any ``DataLoader`` as ``collate_fn``. ``places`` are those of the items, for errors.

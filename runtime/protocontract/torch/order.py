@@ -13,7 +13,9 @@ import hashlib
 import random
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Literal, NamedTuple, Protocol, TypeAlias, TypeVar
+
+import numpy as np
 
 T = TypeVar("T")
 
@@ -23,7 +25,6 @@ Uneven: TypeAlias = Literal["error", "drop", "repeat"]
 UNEVEN: Final[tuple[Uneven, ...]] = ("error", "drop", "repeat")
 
 _ROUNDS: Final = 6
-_WORD: Final = (1 << 64) - 1
 
 
 class Order(Protocol):
@@ -56,7 +57,7 @@ class Permuted:
         """The samples at these places."""
         if self._permutation is None or self._epoch != epoch:
             self._permutation, self._epoch = Permutation(self._count, self._seed, epoch), epoch
-        return [self._permutation[place] for place in range(start, stop)]
+        return self._permutation.numbers(start, stop)
 
 
 class Buffered:
@@ -92,28 +93,27 @@ class Permutation:
         self._low: Final = bits // 2
         self._high: Final = bits - self._low
         digest = hashlib.blake2b(f"{seed}:{epoch}".encode(), digest_size=8 * _ROUNDS).digest()
-        self._keys: Final = [int.from_bytes(digest[at : at + 8], "big") for at in range(0, len(digest), 8)]
+        self._keys: Final = np.frombuffer(digest, dtype=">u8").astype(np.uint64)
 
-    def __len__(self) -> int:
-        return self._count
+    def numbers(self, start: int, stop: int) -> list[int]:
+        """The numbers at the places ``start`` to ``stop``."""
+        numbers = self._mixed(np.arange(start, stop, dtype=np.uint64))
+        while (outside := numbers >= self._count).any():
+            numbers[outside] = self._mixed(numbers[outside])
+        found: list[int] = numbers.tolist()
+        return found
 
-    def __getitem__(self, place: int) -> int:
-        if not 0 <= place < self._count:
-            raise IndexError(f"no place {place}; there are {self._count}")
-        while True:
-            place = self._mixed(place)
-            if place < self._count:
-                return place
-
-    def _mixed(self, number: int) -> int:
-        # The halves differ by a bit where the number of bits is odd, so they change places with every round.
-        left, right, left_bits, right_bits = number >> self._low, number & ((1 << self._low) - 1), self._high, self._low
+    def _mixed(self, numbers: Any) -> Any:
+        # The halves differ by a bit where the number of bits is odd, so they change places with every round. Products
+        # are meant to overflow.
+        left_bits, right_bits = self._high, self._low
+        left, right = numbers >> np.uint64(right_bits), numbers & np.uint64((1 << right_bits) - 1)
         for key in self._keys:
-            mixed = ((right + key) * 0x9E3779B97F4A7C15) & _WORD
-            mixed = ((mixed ^ (mixed >> 32)) * 0xD6E8FEB86659FD93) & _WORD
-            left, right = right, left ^ (mixed >> (64 - left_bits))
+            mixed = (right + key) * np.uint64(0x9E3779B97F4A7C15)
+            mixed = (mixed ^ (mixed >> np.uint64(32))) * np.uint64(0xD6E8FEB86659FD93)
+            left, right = right, left ^ (mixed >> np.uint64(64 - left_bits))
             left_bits, right_bits = right_bits, left_bits
-        return (left << right_bits) | right
+        return (left << np.uint64(right_bits)) | right
 
 
 def shuffled(items: Iterable[T], size: int, seed: int, epoch: int) -> Iterator[T]:

@@ -118,8 +118,8 @@ class Task:
 
     # -- parts of a delivery
 
-    def _use(self, delivery: Delivery, outcomes: Sequence[tuple[Place, Outcome[Any]]], *, repeated: bool) -> None:
-        """Put good records into a delivery."""
+    def _use(self, delivery: Delivery, outcomes: Sequence[tuple[object, Outcome[Any]]], *, repeated: bool) -> None:
+        """Put good records into a delivery, each with what shows its place."""
         counts = delivery.counts
         items: list[Any] = []
         for place, outcome in outcomes:
@@ -191,16 +191,16 @@ class FileTask(Task):
         samples = [self._corpus.sample_with_riders(at) for at in self._order.samples(step.epoch, start, places)]
         for file in {entry.file for entry, _ in samples}:
             file.check()
-        outcomes: list[tuple[Place, Outcome[Any]]] = []
+        judge = self.dataset.judge
+        outcomes: list[tuple[object, Outcome[Any]]] = []
         for entry, riders in samples:
             if riders and not step.repeated:
                 self._ride(delivery, riders, step)
-            record = entry.read()
-            outcome = self.dataset.judge.outcome(record)
+            outcome = judge.of(entry.file.raw(entry.record), entry.file.source.encoding)
             if outcome.message is None:
                 # Its verdict has changed since the file was indexed: a rule reads the clock.
-                return Delivery(violation=(record.place, travelling(outcome.violations)))
-            outcomes.append((record.place, outcome))
+                return Delivery(violation=(entry.place, travelling(outcome.violations)))
+            outcomes.append((entry, outcome))
         self._use(delivery, outcomes, repeated=step.repeated)
         for place in step.dropped:
             (sample,) = self._order.samples(step.epoch, place, place + 1)

@@ -140,14 +140,12 @@ def test_a_verdict_that_changes_with_time_is_raised_on_the_loaders_side(
     train = dataset(folder)
     # What a rule that reads the clock does: record 7 was valid when the file was indexed.
     judge = type(train.judge)
-    outcome = judge.outcome
+    of, text = judge.of, train[7].SerializeToString()[:38]
 
-    def later(self: Any, record: Any) -> Any:
-        if record.place.number == 8 and record.place.source.endswith("a.binpb"):
-            record = record._replace(raw=record.raw.replace(b"LOCATION", b"LOCATIOM"))
-        return outcome(self, record)
+    def later(self: Any, raw: Any, encoding: Any) -> Any:
+        return of(self, raw.replace(b"LOCATION", b"LOCATIOM") if raw.startswith(text) else raw, encoding)
 
-    monkeypatch.setattr(judge, "outcome", later)
+    monkeypatch.setattr(judge, "of", later)
     loader = ContractLoader(train, batch_size=4, num_workers=workers, collate_fn=numbers)
     iterator = iter(loader)
     assert next(iterator) == [0, 1, 2, 3]
