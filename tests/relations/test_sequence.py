@@ -47,6 +47,14 @@ def test_length() -> None:
     assert breaks([0, 2], 3, step=1, same_length_as="tokens") == [("sequence.length", None), ("sequence.step", 1)]
 
 
+def test_a_length_alone_is_asked_of_any_list() -> None:
+    """`same_length_as` stands on repeated fields of every type."""
+    find = sequence.checker(same_length_as="other")
+    assert find([0.5, 1.5], 2) is None
+    assert find(["a"], 1) is None
+    assert [refusal.rule_id for refusal in find([0.5], 2) or []] == ["sequence.length"]
+
+
 def test_check_raises_the_first_break() -> None:
     sequence.check([0, 1, 2], step=1, same_length_as=3)
     with pytest.raises(Refused) as refused:

@@ -39,7 +39,8 @@ def checker(
 ) -> _Checker:
     """The non-raising twin: ``(values, other_length=None) -> list[Refusal] | None``, every break in order.
 
-    ``values``: a repeated field or any iterable of integers; ``other_length``: the length that it must have.
+    ``values``: a repeated field or any iterable of integers; ``other_length``: the length that it must have (where that
+    is all that is demanded, the values may be of any kind).
     ``same_length_as`` is accepted so that an annotation's options can be passed whole; the caller resolves the name
     and passes the length. Raises OptionError.
     """
@@ -49,6 +50,7 @@ def checker(
     if strictly_increasing and step is not None and step <= 0:
         raise OptionError("step", "contradicts strictly_increasing; expected a positive step")
     start = 0 if first is None and step is not None else first
+    lawful = start is not None or strictly_increasing
 
     def find(values: Iterable[int], other_length: int | None = None) -> list[Refusal] | None:
         if isinstance(values, str) or not isinstance(values, Iterable):
@@ -62,6 +64,8 @@ def checker(
                     f"not as long as the list beside it; expected {other_length} values, got {len(items)}",
                 )
             )
+        if not lawful and other_length is not None:
+            return found or None  # any list can be as long as another one
         for at, item in enumerate(items):
             if not isinstance(item, int):
                 found.append(Refusal("sequence.step", f"no integer, got {describe(item)}", at))

@@ -65,8 +65,8 @@ def relate(maker: Maker, draw: Any, message: Any, depth: int) -> None:
         if words.HasField("tensor"):
             _put_tensor(maker, draw, message, field, words, sizes)
     for field, words in related:
-        if words.HasField("sequence") and not words.HasField("tensor"):
-            _put_sequence(maker, draw, message, field, words.sequence, depth)
+        if words.HasField("sequence") and (not words.HasField("tensor") or _has_law(words.sequence)):
+            _put_sequence(maker, draw, message, field, words, depth)
     for field, words in related:
         if words.HasField("graph"):
             _tie(maker, draw, getattr(message, field.name), words.graph)
@@ -83,7 +83,7 @@ def _put_tensor(maker: Maker, draw: Any, message: Any, field: Any, words: Any, s
     shape = [_axis(draw, tensor, dim, sizes, rules, alone=len(tensor.dims) == 1) for dim in tensor.dims]
     count = math.prod(shape) if shape else draw(st.integers(1, 1 + _SLACK))
     dtype = tensor.DESCRIPTOR.fields_by_name["dtype"].enum_type.values_by_number[tensor.dtype].name
-    numbers = _elements(draw, _element(maker, field, rules, tensor, dtype), count, tensor, shape)
+    numbers = _elements(draw, _element(maker, field, rules, words, dtype), count, tensor, shape)
     message.ClearField(field.name)
     if is_repeated(field):
         getattr(message, field.name).extend(numbers)
@@ -108,8 +108,11 @@ def _axis(draw: Any, tensor: Any, dim: str, sizes: dict[str, int], rules: Any, *
     return sizes[dim]
 
 
-def _element(maker: Maker, field: Any, rules: Any, tensor: Any, dtype: str) -> st.SearchStrategy[Any]:
-    low, high = set_in(tensor, "min"), set_in(tensor, "max")
+def _element(maker: Maker, field: Any, rules: Any, words: Any, dtype: str) -> st.SearchStrategy[Any]:
+    low, high = set_in(words.tensor, "min"), set_in(words.tensor, "max")
+    if words.HasField("label"):
+        last = words.label.num_classes - 1
+        low, high = max(0, low or 0), last if high is None else min(last, high)
     own = set_in(set_in(set_in(rules, "repeated"), "items"), _member(field))
     whole = _WHOLE.get(dtype)
     if field.type in _scalars.INTEGERS or (field.type == F.TYPE_BYTES and whole is not None):
@@ -165,10 +168,16 @@ def _packed(dtype: str, numbers: list[Any]) -> bytes:
     return b"".join(packed[at + 2 : at + 4] for at in range(0, len(packed), 4))
 
 
-def _put_sequence(maker: Maker, draw: Any, message: Any, field: Any, sequence: Any, depth: int) -> None:
-    rules = maker.options.rules(field)
+def _has_law(sequence: Any) -> bool:
+    return bool(sequence.HasField("step") or sequence.HasField("first") or sequence.strictly_increasing)
+
+
+def _put_sequence(maker: Maker, draw: Any, message: Any, field: Any, words: Any, depth: int) -> None:
+    sequence, rules = words.sequence, maker.options.rules(field)
     own = set_in(rules, "repeated")
-    if sequence.same_length_as:
+    if words.HasField("tensor"):
+        size = len(getattr(message, field.name))
+    elif sequence.same_length_as:
         size = len(getattr(message, sequence.same_length_as))
     else:
         low = set_in(own, "min_items") or 0
