@@ -167,15 +167,17 @@ def test_the_file_is_its_own_canonical_form(tmp_path: Path) -> None:
 def test_a_card_names_contract_data_and_sources() -> None:
     builder: CardBuilder[Any] = CardBuilder(contract())
     builder.source("folder/a.jsonl", "ab" * 32, 3)
-    builder.source("/other/folder/a.jsonl", "ab" * 32, 2)
-    builder.source("a queue", None, 5)
+    other: CardBuilder[Any] = CardBuilder(contract())
+    other.source("/other/folder/a.jsonl", "ab" * 32, 3)  # another rank's
+    other.source("a queue", None, None)
+    builder.merge(other)
     data = builder.card().data
     assert data["contract"] == {
         "name": "cards.v1.Sample", "version": "3.1.0", "fingerprint": contract().fingerprint,
     }  # fmt: skip
     assert set(data["data_versions"]) == {"unicodedata2", "tzdata", "Babel"}
     assert data["sources"] == [
-        {"name": "a queue", "sha256": None, "records": 5}, {"name": "a.jsonl", "sha256": "ab" * 32, "records": 5},
+        {"name": "a queue", "sha256": None, "records": None}, {"name": "a.jsonl", "sha256": "ab" * 32, "records": 3},
     ]  # fmt: skip
 
 

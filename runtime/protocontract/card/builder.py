@@ -70,7 +70,7 @@ class CardBuilder(Generic[M]):
         self._warned: Counter[_Why] = Counter()
         self._changed: Counter[tuple[str, str]] = Counter()
         self._left_out: Counter[str] = Counter()
-        self._sources: Counter[tuple[str, str]] = Counter()
+        self._sources: dict[tuple[str, str], int] = {}
         self._fields: dict[str, _FieldTally] = {}
 
     # -- records
@@ -101,12 +101,16 @@ class CardBuilder(Generic[M]):
         self._read += records
         self._left_out[reason] += records
 
-    def source(self, name: str, sha256: str | None, records: int) -> None:
-        """Name where records came from: a file or what a user calls it, and the SHA-256 (hex) of a file's content.
+    def source(self, name: str, sha256: str | None, records: int | None) -> None:
+        """Name where records came from: a file or what a user calls it, the SHA-256 (hex) of a file's content, and how
+        many records it holds (None: nobody knows). Workers that share a source may each name it.
 
         Of a path only the name is kept, so that the same files have the same card on every machine.
         """
-        self._sources[PurePath(name).name, sha256 or ""] += records
+        self._name_source((PurePath(name).name, sha256 or ""), -1 if records is None else records)
+
+    def _name_source(self, source: tuple[str, str], records: int) -> None:
+        self._sources[source] = max(records, self._sources.get(source, -1))
 
     # -- workers
 
@@ -125,7 +129,8 @@ class CardBuilder(Generic[M]):
         self._warned.update(other._warned)
         self._changed.update(other._changed)
         self._left_out.update(other._left_out)
-        self._sources.update(other._sources)
+        for source, records in other._sources.items():
+            self._name_source(source, records)
         for path, tally in other._fields.items():
             own = self._fields.get(path)
             if own is None:
@@ -159,7 +164,7 @@ class CardBuilder(Generic[M]):
                 },
                 "data_versions": dict(data_versions()),
                 "sources": [
-                    {"name": name, "sha256": sha256 or None, "records": records}
+                    {"name": name, "sha256": sha256 or None, "records": None if records < 0 else records}
                     for (name, sha256), records in sorted(self._sources.items())
                 ],
                 "records": {

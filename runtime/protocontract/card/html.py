@@ -109,7 +109,7 @@ def _sources(rows: Sequence[Mapping[str, Any]]) -> str:
         return '<p class="quiet">None was named.</p>'
     body = "".join(
         f"<tr><td>{escape(row['name'])}</td>"
-        f'<td class="number">{_count(row["records"])}</td>'
+        f'<td class="number">{"" if row["records"] is None else _count(row["records"])}</td>'
         f'<td class="mono wrap">{escape(row["sha256"] or "no content of its own")}</td></tr>'
         for row in rows
     )

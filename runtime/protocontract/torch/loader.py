@@ -23,7 +23,7 @@ from protocontract.torch.worker import Collate, Delivery, FileTask, Task, Work
 from protocontract.violations import ContractError
 
 if TYPE_CHECKING:
-    from protocontract.card import Card
+    from protocontract.card import Card, CardBuilder
 
 # What PyTorch's loader takes and this one decides itself.
 _OURS: Final = ("sampler", "batch_sampler", "in_order", "snapshot_every_n_steps")
@@ -150,6 +150,8 @@ class ContractLoader(StatefulDataLoader):  # type: ignore[misc]  # torch is abse
         self._steps.begin(plan, epoch, start)
         if start == 0:
             self._counts = Counts()
+            if self._card is not None:
+                self._card.take()
         self._counted_epoch = epoch
         if self._quarantine is not None:
             if start or epoch or self._begun:
@@ -232,10 +234,25 @@ class ContractLoader(StatefulDataLoader):  # type: ignore[misc]  # torch is abse
 
     def card(self) -> Card:
         """The data card of what this rank has delivered. Raises ValueError without ``card=True``."""
+        return self.card_builder().card()
+
+    def card_builder(self) -> CardBuilder[Any]:
+        """The counts of ``card``, which pickle: those of all ranks, merged, make the card of the epoch.
+
+        Raises ValueError without ``card=True``.
+        """
         if self._card is None:
             raise ValueError("nothing was counted for a data card; expected ContractLoader(..., card=True)")
-        card: Card = self._card.card()
-        return card
+        from protocontract.card import CardBuilder
+
+        builder: CardBuilder[Any] = CardBuilder(self._checked.contract)
+        builder.merge(self._card)
+        report = self.report()
+        for name, digest, records in report.sources:
+            builder.source(name, digest, records)
+        if report.counts.dropped:
+            builder.leave_out("uneven", report.counts.dropped)
+        return builder
 
     # -- states
 
@@ -274,6 +291,8 @@ class ContractLoader(StatefulDataLoader):  # type: ignore[misc]  # torch is abse
         same = (state_dict["rank"], state_dict["world_size"]) == (self._rank, self._world_size)
         self._counts = Counts.of_dict(state_dict["counts"]) if same else Counts()
         self._counted_epoch = self._epoch
+        if self._card is not None:
+            self._card.take()
 
 
 class _Steps:
