@@ -76,6 +76,18 @@ def test_labels() -> None:
     }  # fmt: skip
 
 
+def test_tensors_of_another_file_say_where_they_are_declared() -> None:
+    """A message that holds itself is gone into once."""
+    holder = contracts()["Holder"]
+    assert [(field.path, field.name, field.source) for field in holder.tensors] == [
+        ("prompt.ids", "tokens.in", "features/v1/features.proto")
+    ]
+    assert [(field.path, field.source) for field in holder.labels] == [
+        ("mood", ""),
+        ("prompt.labels", "features/v1/features.proto"),
+    ]
+
+
 def test_a_contract_with_tensors_needs_no_numpy_to_be_imported() -> None:
     script = (
         "import sys, acme.inference.v1.model_service_contract as module;"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import subprocess
+import sys
 import warnings
 from typing import Any
 
@@ -159,3 +161,16 @@ def test_repeated_fields_are_read_as_lists_are(field: str, natural: str, values:
     from_field = of_numbers(getattr(message, field), np.dtype(natural), dtype)
     assert from_field.dtype == STORED[dtype]
     assert from_field.tobytes() == of_numbers(values, np.dtype(natural), dtype).tobytes()
+
+
+def test_without_numpy_the_extra_is_named() -> None:
+    script = (
+        "import sys; sys.modules['numpy'] = None\n"
+        "from protocontract.tensors import TensorField\n"
+        "try:\n"
+        "    from protocontract.tensors import Collate\n"
+        "except ImportError as error:\n"
+        "    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    assert done.stdout == 'protocontract.tensors needs numpy: pip install "protocontract[tensors]"\n'
