@@ -86,7 +86,7 @@ def _broken(row: Mapping[str, Any], read: int, note: str) -> str:
     return (
         f"<tr><td>{path}</td><td><code>{escape(row['rule'])}</code>{note}</td>"
         f'<td class="quiet mono">{escape(row["code"])}</td><td class="number">{_count(row["records"])}</td>'
-        f'<td class="number">{_share(row["records"], read)}</td></tr>'
+        f'<td class="number">{_share(row["records"], read, 2)}</td></tr>'
     )
 
 
@@ -95,7 +95,8 @@ def _changed(rows: Sequence[Mapping[str, Any]], used: int) -> str:
         return '<p class="quiet">Nothing was changed.</p>'
     body = "".join(
         f"<tr><td><code>{escape(row['path'])}</code></td><td>{escape(row['normalizer'])}</td>"
-        f'<td class="number">{_count(row["records"])}</td><td class="number">{_share(row["records"], used)}</td></tr>'
+        f'<td class="number">{_count(row["records"])}</td>'
+        f'<td class="number">{_share(row["records"], used, 2)}</td></tr>'
         for row in rows
     )
     return (
@@ -196,6 +197,10 @@ def _numbers(values: Mapping[str, Any], unit: str, *, whole: bool, moments: bool
     def shown(value: Any) -> str:
         return _moment(value) if moments else _figure(value)
 
+    def rounded(value: Any) -> str:
+        # Seconds of a moment that is hours off would only look precise.
+        return _moment(value[:16]) if values.get("resolution_seconds", 0) >= 60 else shown(value)
+
     bins = values["histogram"]
     if values["min"] == values["max"]:
         return f'<p><b>{escape(shown(values["min"]))}</b> <span class="quiet">always ({escape(unit)})</span></p>{note}'
@@ -213,11 +218,13 @@ def _numbers(values: Mapping[str, Any], unit: str, *, whole: bool, moments: bool
         f"histogram of {unit}",
     )
     quantiles = values["quantiles"]
-    figures = [("min", values["min"]), ("5 %", quantiles["0.05"]), ("median", quantiles["0.5"]),
-               ("95 %", quantiles["0.95"]), ("max", values["max"])]  # fmt: skip
+    figures = [
+        (name, rounded(quantiles[share])) for name, share in (("5 %", "0.05"), ("median", "0.5"), ("95 %", "0.95"))
+    ]
+    figures = [("min", shown(values["min"])), *figures, ("max", shown(values["max"]))]
     if "mean" in values:
-        figures.insert(3, ("mean", values["mean"]))
-    row = "".join(f"<div><dt>{name}</dt><dd>{escape(shown(value))}</dd></div>" for name, value in figures)
+        figures.insert(3, ("mean", shown(values["mean"])))
+    row = "".join(f"<div><dt>{name}</dt><dd>{escape(value)}</dd></div>" for name, value in figures)
     exact = "" if values["exact"] else _rounded(values)
     return f'<p class="quiet small">{escape(unit)}{exact}</p>{drawn}<dl class="quantiles">{row}</dl>{note}'
 
@@ -293,7 +300,7 @@ def _count(number: float) -> str:
     return f"{number:,}"
 
 
-def _share(part: int, whole: int) -> str:
+def _share(part: int, whole: int, digits: int = 1) -> str:
     if not whole:
         return "0 %"
     if part in (0, whole):
@@ -304,7 +311,7 @@ def _share(part: int, whole: int) -> str:
         return "&lt;0.01 %"
     if share > 99.99:
         return "&gt;99.99 %"
-    return f"{share:.2f} %" if share < 1 or share > 99 else f"{share:.1f} %"
+    return f"{share:.{digits if 1 <= share <= 99 else 2}f} %"
 
 
 def _figure(number: float) -> str:
