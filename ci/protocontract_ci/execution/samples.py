@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import product
+from itertools import chain, product
 from typing import Any, Final
 
 from google.protobuf.message import Message
 
 from protocontract_ci.meaning.judges import Judges
 from protocontract_ci.meaning.relation import Comparison
+from protocontract_ci.meaning.samples import telling
 from protocontract_ci.sources import Contracts
 from protocontract_compiler import ir, ir_cel
 
@@ -70,8 +71,11 @@ class SampleMaker:
         self.judges = judges
         self._bases: dict[tuple[str, str, int], bytes] = {}
 
-    def samples(self, old: str, new: str, fields: Iterable[str]) -> Samples:
-        """Messages of a type, called ``old`` before and ``new`` after; ``fields`` vary (names of either state)."""
+    def samples(self, old: str, new: str, fields: Iterable[str], shown: Iterable[bytes] = ()) -> Samples:
+        """Messages of a type, called ``old`` before and ``new`` after; ``fields`` vary (names of either state).
+
+        ``shown`` are messages that somebody has found already.
+        """
         found = Samples()
         seen: set[bytes] = set()
         kinds: dict[tuple[bool | None, bool | None], list[bytes]] = {
@@ -79,7 +83,7 @@ class SampleMaker:
             (False, True): found.gained,
             (True, False): found.lost,
         }
-        for data in self._candidates(old, new, list(fields)):
+        for data in chain(shown, self.candidates(old, new, list(fields))):
             if data in seen:
                 continue
             seen.add(data)
@@ -93,14 +97,20 @@ class SampleMaker:
         accepted = self.judges[side].accepts(name, data)
         return accepted and self._parsed(side, name, data).IsInitialized()
 
-    def _candidates(self, old: str, new: str, fields: list[str]) -> Iterator[bytes]:
+    def candidates(self, old: str, new: str, fields: list[str]) -> Iterator[bytes]:
+        """Messages in which one field after the other has ordinary and nasty values; some come twice."""
+        declared = [self._declared(side, name, fields) for side, name in ((0, old), (1, new))]
+        before, after = ([found for each in side for found in _patterns(each)] for side in declared)
+        texts = list(telling(before, after))
         for side, name in ((0, old), (1, new)):
             base = self.base(old, new, side)
             yield base
             message = self._parsed(side, name, base)
-            declared = {each.name: each for each in self._sides[side].lowered(name).fields}
-            varied = [declared[each] for each in fields if each in declared]
+            varied = declared[side]
             for each in varied:
+                if each.type == ir.TYPE_STRING and each.shape is not ir.Shape.MAP:
+                    held = ([text] if each.shape is ir.Shape.REPEATED else text for text in texts)
+                    yield from (data for value in held if (data := _with(message, [each], [value])) is not None)
                 yield from self._variants(side, message, [each])
             if 2 <= len(varied) <= 3:
                 # A rule over several fields is about their values together.
@@ -143,17 +153,13 @@ class SampleMaker:
     def _variants(self, side: int, message: Message, fields: list[ir.Field]) -> Iterator[bytes]:
         few = len(fields) > 1
         for values in product(*(self._values(side, each, few=few) for each in fields)):
-            changed: Any = type(message)()
-            changed.CopyFrom(message)
-            try:
-                for declared, value in zip(fields, values, strict=True):
-                    changed.ClearField(declared.name)
-                    if value is not _UNSET:
-                        _assign(changed, declared, value)
-                yield changed.SerializePartialToString(deterministic=True)
-            except (TypeError, ValueError):
-                # Out of the field's range: no value of it.
-                continue
+            data = _with(message, fields, values)
+            if data is not None:
+                yield data
+
+    def _declared(self, side: int, name: str, fields: Iterable[str]) -> list[ir.Field]:
+        declared = {each.name: each for each in self._sides[side].lowered(name).fields}
+        return [declared[each] for each in fields if each in declared]
 
     def _values(self, side: int, declared: ir.Field, *, few: bool) -> list[Any]:
         if declared.shape is ir.Shape.MAP and declared.key is not None and declared.value is not None:
@@ -201,6 +207,21 @@ _UNSET: Final = _Unset()
 _EMPTY: Final = _Unset()
 
 
+def _with(message: Message, fields: Iterable[ir.Field], values: Iterable[Any]) -> bytes | None:
+    """The message with these values; None where one is out of its field's range."""
+    changed: Any = type(message)()
+    changed.CopyFrom(message)
+    try:
+        for declared, value in zip(fields, values, strict=True):
+            changed.ClearField(declared.name)
+            if value is not _UNSET:
+                _assign(changed, declared, value)
+        data: bytes = changed.SerializePartialToString(deterministic=True)
+    except (TypeError, ValueError):
+        return None
+    return data
+
+
 def _assign(message: Any, declared: ir.Field, value: Any) -> None:
     if value is _EMPTY:
         getattr(message, declared.name).SetInParent()
@@ -225,17 +246,29 @@ def _whole(literals: Iterable[Any]) -> list[int]:
     return [each for each in literals if type(each) is int]
 
 
-def _literals(declared: ir.Field) -> Iterator[Any]:
-    """The constants of a field's rules: what lies at and beside them is where rules differ."""
+def _rules(declared: ir.Field) -> Iterator[ir.Check]:
+    """The rules of a field, and of what is in it."""
     rules = [declared.rules]
     while rules:
         each = rules.pop()
-        if each is None:
-            continue
-        rules += [each.items, each.keys, each.values]
-        for check in each.checks:
-            yield from check.values
-            for node in ir_cel.walk(check.program.expr) if check.program is not None else ():
-                if isinstance(node, ir_cel.Literal) and node.type.kind in ("int", "uint", "double", "string", "list"):
-                    values = node.value if isinstance(node.value, tuple) else (node.value,)
-                    yield from (value for value in values if isinstance(value, int | float | str))
+        if each is not None:
+            rules += [each.items, each.keys, each.values]
+            yield from each.checks
+
+
+def _patterns(declared: ir.Field) -> Iterator[str]:
+    """The patterns that a field's rules ask for."""
+    for check in _rules(declared):
+        for node in ir_cel.walk(check.program.expr) if check.program is not None else ():
+            if isinstance(node, ir_cel.Call) and node.op == "matches" and isinstance(node.args[1], ir_cel.Literal):
+                yield str(node.args[1].value)
+
+
+def _literals(declared: ir.Field) -> Iterator[Any]:
+    """The constants of a field's rules: what lies at and beside them is where rules differ."""
+    for check in _rules(declared):
+        yield from check.values
+        for node in ir_cel.walk(check.program.expr) if check.program is not None else ():
+            if isinstance(node, ir_cel.Literal) and node.type.kind in ("int", "uint", "double", "string", "list"):
+                values = node.value if isinstance(node.value, tuple) else (node.value,)
+                yield from (value for value in values if isinstance(value, int | float | str))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import permutations
+from functools import partial
+from itertools import permutations, product
 from typing import Final
 
 from protocontract_ci.meaning import patterns
@@ -38,6 +39,12 @@ _FORMATS: Final = (
     "é",
 )
 
+#: What else a text may have, so that not all are alike.
+_KINDS: Final = ("^.{6,}$", "[a-z]", "[A-Z]", "[0-9]", "[^0-9A-Za-z]")
+#: Most patterns of one state that are compared with each of the other's.
+_FEW: Final = 3
+_SECONDS: Final = 1.0
+
 
 def texts(asked: Iterable[str], named: Iterable[str]) -> Iterator[str]:
     """Texts for and against each format and pattern, between any two patterns, and around what the rules name."""
@@ -54,6 +61,25 @@ def texts(asked: Iterable[str], named: Iterable[str]) -> Iterator[str]:
         found = patterns.implies(one, other)
         if found.witness is not None:
             yield found.witness
+
+
+def telling(before: Iterable[str], after: Iterable[str]) -> Iterator[str]:
+    """Texts that tell the patterns of two states apart, and some that both match: short and longer ones, with letters,
+    digits and other characters, as far as there are any.
+    """
+    pairs = list(product(list(before)[:_FEW], list(after)[:_FEW]))
+    for old, new in pairs:
+        if old == new:
+            continue
+        for wanted in ((False, True), (True, False), (True, True)):
+            for more in ((), *((each,) for each in _KINDS)):
+                found = patterns.find(partial(_begins, wanted), (old, new, *more), seconds=_SECONDS)
+                if found.witness is not None:
+                    yield found.witness
+
+
+def _begins(wanted: tuple[bool, ...], matched: tuple[bool, ...]) -> bool:
+    return matched[: len(wanted)] == wanted and all(matched[len(wanted) :])
 
 
 def _none(matched: tuple[bool, ...]) -> bool:

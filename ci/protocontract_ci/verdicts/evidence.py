@@ -38,13 +38,14 @@ class Subject:
     """What an experiment is about: a message before and after, and the fields that vary.
 
     ``demanded``: the fields must be set now. What is written then is judged by arguments that are not empty: a function
-    that sets the field from what it is given has adapted.
+    that sets the field from what it is given has adapted. ``shown`` are messages that show what the change does.
     """
 
     old: str
     new: str
     fields: tuple[str, ...]
     demanded: bool = False
+    shown: tuple[bytes, ...] = ()
 
 
 class Experiments(Protocol):
@@ -88,7 +89,7 @@ class Laboratory:
         """Messages for a subject; made once."""
         if subject not in self._samples:
             try:
-                self._samples[subject] = self.maker.samples(subject.old, subject.new, subject.fields)
+                self._samples[subject] = self.maker.samples(subject.old, subject.new, subject.fields, subject.shown)
             except KeyError:
                 # The message exists on one side only.
                 self._samples[subject] = Samples()

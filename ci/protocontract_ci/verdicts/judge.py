@@ -122,7 +122,7 @@ class Judge:
             old, new = element.name or element.new_name, element.new_name or element.name
         if element.kind in ("field", "oneof") and "@" in change.path:
             return _subject_of(change)
-        return Subject(old, new, self._read_by(change, old, new))
+        return Subject(old, new, self._read_by(change, old, new), shown=_shown_by(change, old, new))
 
     def _read_by(self, change: Change, old: str, new: str) -> tuple[str, ...]:
         """The fields that a rule of the whole message reads; all of them where it does not say."""
@@ -328,7 +328,14 @@ def _subject_of(change: Change) -> Subject:
         element.new_message or element.message,
         tuple(dict.fromkeys(name for name in names if name)),
         demanded=_demands_presence(change),
+        shown=_shown_by(change, element.message, element.new_message),
     )
+
+
+def _shown_by(change: Change, *messages: str) -> tuple[bytes, ...]:
+    """The witness of a change, where it is of the message that is asked about."""
+    witness = change.witness
+    return (witness.data,) if witness is not None and witness.message in messages else ()
 
 
 def _type(change: Change, file: FileOfModule) -> Meaning:
