@@ -153,7 +153,7 @@ def test_a_file_that_is_cut_off_is_an_os_error(tmp_path: Path, form: str) -> Non
 
 
 @settings(max_examples=examples(60))
-@given(st.sampled_from(["file", "stream"]), st.integers(0, 5000), st.integers(0, 255))
+@given(st.sampled_from(FORMS), st.integers(0, 5000), st.integers(0, 255))
 def test_a_byte_that_changed_never_ends_the_process(
     tmp_path_factory: pytest.TempPathFactory, form: str, place: int, byte: int
 ) -> None:
@@ -166,7 +166,9 @@ def test_a_byte_that_changed_never_ends_the_process(
     path.write_bytes(content)
     try:
         source = ArrowSource(path, TRANSACTION, column="value")
-        assert all(isinstance(raw, bytes | str) for raw in given_by(source))
+        found = given_by(source)
+        assert len(found) == 9 or form != "parquet"
+        assert all(isinstance(raw, bytes | str) for raw in found)
     except (OSError, ContractError):
         pass
 
@@ -180,6 +182,7 @@ def test_the_first_feather_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "error"),
     [
+        ({}, "no field for the columns value, number; ignore them"),
         ({"column": "other"}, "no column named 'other'; the file has value, number"),
         ({"column": "number"}, "column 'number' is int64; expected binary or string"),
         ({"column": "value", "ignore": ["number"]}, "one column is read"),

@@ -8,7 +8,7 @@ mapping is the table in docs/arrow.md.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
@@ -96,7 +96,7 @@ class MessageColumns(Generic[M]):
         Raises ContractError for a column without a field, two columns of one field, and types that do not fit.
         """
         self._type = message_type
-        self._columns = _Binder(assume_utc).columns(cast("Descriptor", message_type.DESCRIPTOR), schema, "")
+        self._columns = _Binder(assume_utc).columns(cast("Descriptor", message_type.DESCRIPTOR), list(schema), "")
 
     def messages(self, batch: pa.RecordBatch) -> list[M | Refusal]:
         """A message, or a Refusal, for each row.
@@ -130,17 +130,19 @@ class _Binder:
     def __init__(self, assume_utc: bool) -> None:
         self._assume_utc = assume_utc
 
-    def columns(self, descriptor: Descriptor, columns: Iterable[pa.Field], path: str) -> list[_Column]:
+    def columns(self, descriptor: Descriptor, columns: Sequence[pa.Field], path: str) -> list[_Column]:
         """The columns of a message: of a table, or of a struct at ``path``."""
         fields = {field.json_name: field for field in descriptor.fields}
         fields |= {field.name: field for field in descriptor.fields}
+        known = [(place, column, fields[column.name]) for place, column in enumerate(columns) if column.name in fields]
+        if len(known) < len(columns):
+            unknown = ", ".join(path + column.name for column in columns if column.name not in fields)
+            advice = "; ignore them (--ignore-column), or name the column that holds serialised records (--column)"
+            raise ContractError(
+                f"{descriptor.full_name} has no field for the columns {unknown}{'' if path else advice}"
+            )
         bound: dict[str, _Column] = {}
-        unknown: list[str] = []
-        for place, column in enumerate(columns):
-            field = fields.get(column.name)
-            if field is None:
-                unknown.append(path + column.name)
-                continue
+        for place, column, field in known:
             if field.name in bound:
                 raise ContractError(f"two columns for {field.full_name}; expected one")
             oneof = field.containing_oneof
@@ -150,11 +152,6 @@ class _Binder:
                 None if oneof is None else oneof.name,
                 self._field(field, column.type, path + column.name),
                 _setter(field),
-            )
-        if unknown:
-            advice = "; ignore them (--ignore-column), or name the column that holds serialised records (--column)"
-            raise ContractError(
-                f"{descriptor.full_name} has no field for the columns {', '.join(unknown)}{'' if path else advice}"
             )
         return list(bound.values())
 

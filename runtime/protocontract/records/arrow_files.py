@@ -57,10 +57,14 @@ def open_file(path: str) -> TableFile:
 class _Parquet:
     def __init__(self, path: str) -> None:
         # Column chunks are read through a buffer, not whole. Arrow reads at positions: processes may share the file.
-        self._file: Final[Any] = pq.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
+        self._file: Final[Any] = pq.ParquetFile(
+            path, pre_buffer=False, buffer_size=_BUFFER, page_checksum_verification=True
+        )
         metadata = self._file.metadata
         groups = [metadata.row_group(place) for place in range(metadata.num_row_groups)]
         self._starts: Final[list[int]] = list(accumulate((group.num_rows for group in groups), initial=0))
+        if self._starts[-1] != metadata.num_rows:
+            raise pa.ArrowInvalid("the footer counts other rows than its row groups")
         self.schema = self._file.schema_arrow
         largest = max((group.total_byte_size // max(group.num_rows, 1) for group in groups), default=0)
         self._batch: Final = max(1, min(_ROWS, _BYTES // max(largest, 1)))
@@ -75,8 +79,12 @@ class _Parquet:
     def batches(self, row: int, columns: Sequence[str]) -> Iterator[pa.RecordBatch]:
         first = bisect_right(self._starts, row) - 1
         groups = range(first, len(self._starts) - 1)
+        missing = self._starts[-1] - self._starts[first]
         for batch in self._file.iter_batches(self._batch, row_groups=groups, columns=columns, use_threads=False):
+            missing -= batch.num_rows
             yield batch.select(columns)
+        if missing:
+            raise pa.ArrowInvalid("other rows than the footer counts")
 
 
 class _IpcFile:

@@ -62,7 +62,8 @@ class ArrowSource:
         self._assume_utc: Final = assume_utc
         with _readable(self.path):
             self._file: Final = open_file(self.path)
-        schema = self._file.schema
+            schema = self._file.schema
+            _ = schema.names  # which may be no text
         self._columns: MessageColumns[Any] | None = None
         if column is not None:
             if self._ignore or assume_utc:
@@ -238,5 +239,5 @@ def _readable(path: str) -> Iterator[None]:
         if error.filename is not None:
             raise
         raise OSError(errno.EINVAL, "cannot be read as Parquet or Arrow", path) from error
-    except pa.ArrowException as error:
+    except (pa.ArrowException, UnicodeDecodeError) as error:
         raise OSError(errno.EINVAL, "cannot be read as Parquet or Arrow", path) from error
