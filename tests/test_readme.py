@@ -43,6 +43,8 @@ def kind(block: str) -> str:
     for start, name in {
         "syntax = ": "contract",
         "version: v2": "buf",
+        # Run by tests/engines/loader: PyTorch is not in this environment.
+        "from protocontract.torch": "training",
         "from ": "python",
         f"{SOURCE}:": "mistakes",
         "str(v)": "values",

@@ -97,8 +97,7 @@ class StreamTask(Task):
                     self._reject(delivery, record, outcome, (epoch, found.batch))
         for record, outcome in found.tail:
             self._reject(delivery, record, outcome, (epoch, found.batch))
-        delivery.counts.read += len(found.dropped)
-        delivery.counts.dropped += len(found.dropped)
+        self._drop(delivery, len(found.dropped))
         if found.samples:
             outcomes = [(sample.place, sample.outcome) for sample in found.samples]
             self._use(delivery, outcomes, repeated=found.repeated)

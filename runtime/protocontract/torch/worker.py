@@ -77,9 +77,12 @@ class Work(Dataset[Delivery]):  # type: ignore[misc]  # torch is absent where ty
             if task is None:
                 # Made by __getstate__ in the process that started this one.
                 task = self._task = pickle.loads(self._pickled or b"")
-            return task.deliver(step)
+            delivery = task.deliver(step)
         except (ContractError, MissingExtra) as error:
             return Delivery(error=str(error))
+        if delivery.card is not None:
+            delivery.card = delivery.card.take()
+        return delivery
 
     def __getstate__(self) -> dict[str, Any]:
         pickled = self._pickled if self._task is None else pickle.dumps(self._task)
@@ -110,7 +113,12 @@ class Task:
         self.world_size: Final = world_size
         self.uneven: Final[Uneven] = uneven
         self.seed: Final = seed
-        self.card: Final = card
+        # Counts for the data card; what it plans once serves all deliveries.
+        self._builder: Any = None
+        if card:
+            from protocontract.card import CardBuilder
+
+            self._builder = CardBuilder(dataset.contract)
 
     def deliver(self, step: Any) -> Delivery:
         """The delivery of a step. Raises ContractError for what is no fault of the data."""
@@ -166,13 +174,17 @@ class Task:
         else:
             counts.skipped += 1
 
-    def _new_delivery(self) -> Delivery:
-        delivery = Delivery()
-        if self.card:
-            from protocontract.card import CardBuilder
+    def _drop(self, delivery: Delivery, records: int) -> None:
+        """Count good records that nobody gets."""
+        if not records:
+            return
+        delivery.counts.read += records
+        delivery.counts.dropped += records
+        if delivery.card is not None:
+            delivery.card.leave_out("uneven" if self.uneven == "drop" else "drop_last", records)
 
-            delivery.card = CardBuilder(self.dataset.contract)
-        return delivery
+    def _new_delivery(self) -> Delivery:
+        return Delivery(card=self._builder)
 
 
 class FileTask(Task):
@@ -205,8 +217,7 @@ class FileTask(Task):
         for place in step.dropped:
             (sample,) = self._order.samples(step.epoch, place, place + 1)
             self._ride(delivery, self._corpus.sample_with_riders(sample)[1], step)
-            delivery.counts.read += 1
-            delivery.counts.dropped += 1
+        self._drop(delivery, len(step.dropped))
         return delivery
 
     def _ride(self, delivery: Delivery, riders: Sequence[Entry], step: Step) -> None:

@@ -254,3 +254,19 @@ def test_a_launcher_without_a_group_is_told(folder: Path, monkeypatch: pytest.Mo
     with pytest.raises(ValueError, match=r"WORLD_SIZE is 2, but torch.distributed is not initialised"):
         ContractLoader(dataset(folder))
     assert len(ContractLoader(dataset(folder), rank=1, world_size=2, uneven="drop", batch_size=950 // 2)) == 1
+
+
+def test_the_card_is_of_one_epoch_and_the_same_with_any_number_of_workers(folder: Path) -> None:
+    cards = []
+    for workers in (0, 2):
+        loader = ContractLoader(
+            dataset(folder), batch_size=32, num_workers=workers, drop_last=True, collate_fn=numbers, card=True
+        )
+        for _ in range(2):
+            batches(loader)
+        cards.append(loader.card())
+    assert cards[0].to_json() == cards[1].to_json()
+    counts = json.loads(cards[0].to_json())["records"]
+    assert (counts["read"], counts["used"], counts["dropped"], counts["left_out"]) == (1_000, 928, 50, 22)
+    with pytest.raises(ValueError, match=r"expected ContractLoader\(\.\.\., card=True\)"):
+        ContractLoader(dataset(folder)).card()
