@@ -291,9 +291,10 @@ class Use:
     ``certain`` is False where the receiver may come from somewhere else, or the name is put together at run time.
     ``origin`` says where the name was written, where that is another line (a constant, a tuple of names), 0 otherwise.
     ``text`` is what stands in the code where that decides: a key of JSON, the number in the place of an enum value, the
-    .proto file of the generated module that a name is taken from; empty where nobody knows. ``named`` is False for a
-    message that is used without its name: an item that ``add()`` makes, a dictionary, one that is serialised.
-    ``handles`` are the names (or numbers) that a dispatch has branches for, as far as they are written down.
+    type of the constants that a field is compared with, the rule id that a violation is, the .proto file of the
+    generated module that a name is taken from; empty where nobody knows. ``named`` is False for a message that is used
+    without its name: an item that ``add()`` makes, a dictionary, one that is serialised. ``handles`` are the names (or
+    numbers) that a dispatch has branches for, as far as they are written down.
     """
 
     file: str

@@ -344,6 +344,14 @@ def _type(change: Change, file: FileOfModule) -> Meaning:
     keys = [use for use in uses if use.how in ("json_name", "reflection")]
     others = [use for use in uses if use not in keys]
     parts = []
+    if file.experiments.language == "python":
+        compared = [use for use in others if use.text and _comparable(use.text, change.before)]
+        strange = [use for use in compared if not _comparable(use.text, change.after)]
+        if strange:
+            return _not_adapted("compares the value with one of the old type", strange)
+        if {change.before, change.after} <= _INTEGERS:
+            # An int either way: only what is written may be out of range.
+            others = [use for use in others if use.how in _WRITES]
     if keys and change.compatibility.json == "breaking":
         parts.append(_by_experiment(change, file, keys, "its JSON has another type now"))
     if others and change.compatibility.of(file.experiments.language) == "breaking":
@@ -353,6 +361,22 @@ def _type(change: Change, file: FileOfModule) -> Meaning:
         reads = [use for use in uses if use.how in _READS]
         parts += [_not_adapted("reads what was written before as another value", reads)] if reads else []
     return worst(parts)
+
+
+_INTEGERS: Final = frozenset(
+    f"{prefix}{width}" for prefix in ("int", "uint", "sint", "fixed", "sfixed") for width in (32, 64)
+)
+
+
+def _comparable(kind: str, declared: object) -> bool:
+    """Whether a constant of a Python type may equal a value of a field's type, which is an enum's name for an enum."""
+    if kind not in ("str", "bytes", "int", "float", "bool"):
+        return True
+    if declared == "string":
+        return kind == "str"
+    if declared == "bytes":
+        return kind == "bytes"
+    return kind not in ("str", "bytes")
 
 
 def _by_experiment(change: Change, file: FileOfModule, uses: Sequence[Use], because: str) -> Meaning:
@@ -557,13 +581,15 @@ def _between(value: float, one: float, other: float, *, closed_at: float) -> boo
 
 def _moved_rule(change: Change, file: FileOfModule) -> Meaning:
     """D12: the same records are accepted, but a violation names another rule or place."""
-    if change.kind != "rule_moved":
+    if change.kind != "rule_moved" and not (change.kind in ("rule_removed", "cel_removed") and change.before):
         return _UNAFFECTED
+    rule = change.path.partition("@")[2]
+    rule = rule.removeprefix("cel[").removesuffix("]") if rule.startswith("cel[") else rule
     messages = {change.element.message, change.element.new_message, change.element.name} - {""}
     touches = any(use.path in messages or use.path.rpartition(".")[0] in messages for use in file.uses)
-    uses = [use for use in file.uses if use.path == VIOLATION]
+    uses = [use for use in file.uses if use.path == VIOLATION and (not use.text or use.text.startswith(rule))]
     if touches and uses:
-        return _not_adapted("reads where a violation is, and this one is elsewhere now", uses)
+        return _not_adapted("reads which rule a violation is of or where it is, and this one is another now", uses)
     return _UNAFFECTED
 
 

@@ -328,11 +328,13 @@ def test_the_command_reads_sql_below_the_folder(tmp_path: Path, capsys: pytest.C
     contracts(tmp_path)
     (tmp_path / "modules").mkdir()
     (tmp_path / "modules" / "report.sql").write_text(BOUND + "SELECT coupon FROM orders")
-    (tmp_path / "modules" / "other.sql").write_text("SELECT coupon FROM orders")
+    (tmp_path / "modules" / "other.sql").write_text("SELECT coupon FROM vouchers")
+    # Where nothing is declared, a table with the name of a message stands for the comment.
+    (tmp_path / "modules" / "named.sql").write_text("SELECT coupon FROM orders")
     arguments = [f"--before={tmp_path}/before", f"--after={tmp_path}/after", f"--modules={tmp_path}/modules"]
     assert main(["gate", *arguments, "--format", "json"]) == 1
     modules = {Path(each["file"]).name: each["verdict"] for each in json.loads(capsys.readouterr().out)["modules"]}
-    assert modules == {"report.sql": "not_adapted", "other.sql": "unaffected"}
+    assert modules == {"report.sql": "not_adapted", "other.sql": "unaffected", "named.sql": "not_adapted"}
 
 
 def test_in_a_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from protocontract_ci.model import How, Use
+from protocontract_ci.usage.python.foreign import is_foreign
 from protocontract_ci.usage.python.names import Bound, Names
 from protocontract_ci.usage.python.sites import BY_NAME, Site, Sites, fails
 from protocontract_ci.usage.python.stubs import Revealed, Stubs
@@ -61,7 +62,8 @@ class Decider:
         for node, name in self._sites.full_names():
             self._add(node, name, "reflection")
         for each in self._sites.of_violations() if self._names.validates else ():
-            self._add(each, VIOLATION, "rule_id")
+            texts = [value for value in self._sites.compared_with(each) if isinstance(value, str)]
+            self._add(each, VIOLATION, "rule_id", text=texts[0] if len(texts) == 1 else "")
         return sorted(self._found, key=lambda use: (use.line, use.column, use.path, use.how))
 
     def _add(
@@ -154,12 +156,13 @@ class Decider:
             case "construct":
                 self._construct(site, told)
             case "reflection":
-                if site.name is not None and self._type(site.name).oneofs:
-                    # WhichOneof() told it: there is a field of that name, whatever it is.
+                name_of = self._type(site.name) if site.name is not None else _NOTHING
+                if name_of.oneofs or ("NameOf[" in name_of.text and name_of.messages):
+                    # WhichOneof() or a descriptor told it: there is a field of that name, whatever it is.
                     return
                 for name in (*self._matching(site, told.messages), *self._held(site, told)):
                     self._add(site.node, name, "reflection", certain=site.pattern is None, origin=site.origin)
-                if not told.messages and self._unknown(told) and not self._sites.is_foreign(site.asked):
+                if not told.messages and self._unknown(told) and not is_foreign(site.asked, self._source, self._names):
                     self._uncertain(site, "reflection")
             case "key":
                 self._key(site, told)
@@ -202,8 +205,9 @@ class Decider:
         for message in told.itself:
             if name in self._elements.fields(message):
                 known = True
-                self._add(node, f"{message}.{name}", self._how(node))
-        if not known and self._unknown(told) and not self._sites.is_foreign(node.value):
+                kinds = {type(value).__name__ for value in self._sites.compared_with(node)}
+                self._add(node, f"{message}.{name}", self._how(node), text=kinds.pop() if len(kinds) == 1 else "")
+        if not known and self._unknown(told) and not is_foreign(node.value, self._source, self._names):
             self._uncertain(site, self._how(node))
 
     def _how(self, node: ast.Attribute) -> How:

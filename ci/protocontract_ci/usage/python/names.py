@@ -111,8 +111,8 @@ class Names:
         self.table: dict[str, Bound] = {}
         self.imports: list[Imported] = []
         self.stars: set[str] = set()
-        #: Names of other modules, or taken from them: nothing of the contracts.
-        self.packages: set[str] = set()
+        #: Names of other modules, or taken from them, with the first part of the module: nothing of the contracts.
+        self.packages: dict[str, str] = {}
         #: Calls that import by a name in a text, with the module.
         self.by_text: dict[ast.Call, str] = {}
         self._modules = modules
@@ -177,7 +177,7 @@ class Names:
                 if self._modules.is_package(alias.name):
                     self.table[alias.asname or alias.name.split(".")[0]] = Bound("package", alias.name.split(".")[0])
                 else:
-                    self.packages.add(alias.asname or alias.name.split(".")[0])
+                    self.packages[alias.asname or alias.name.split(".")[0]] = alias.name.split(".")[0]
                 continue
             bound = self._module(module)
             if alias.asname or "." not in alias.name:
@@ -209,7 +209,7 @@ class Names:
                 elif self._modules.is_package(f"{base}.{alias.name}"):
                     self.table[alias.asname or alias.name] = Bound("package", f"{base}.{alias.name}")
                 elif not node.level and base != "typing" and not base.startswith("google.protobuf"):
-                    self.packages.add(alias.asname or alias.name)
+                    self.packages[alias.asname or alias.name] = base.split(".")[0]
                 continue
             held = self._modules.inside(module)
             if alias.name.startswith(ERROR_CODE) and alias.name not in held:

@@ -348,30 +348,18 @@ class Sites:
                 values += [None] if isinstance(each.value, ast.Name) and each.value.id == node.id else []
         return values[0] if len(values) == 1 else None
 
-    def is_foreign(self, node: ast.expr) -> bool:
-        """Whether a parameter is annotated with a type of a package that is not there to be looked at: no message."""
-        while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
-            node = node.func if isinstance(node, ast.Call) else node.value
-        scope = self.source.parent(node)
-        while scope is not None and isinstance(node, ast.Name):
-            if isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-                arguments = scope.args
-                for each in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs):
-                    if each.arg == node.id:
-                        return each.annotation is not None and self._is_of_package(each.annotation)
-            scope = self.source.parent(scope)
-        return False
-
-    def _is_of_package(self, annotation: ast.expr) -> bool:
-        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-            try:
-                annotation = ast.parse(annotation.value, mode="eval").body
-            except SyntaxError:
-                return False
-        root = annotation
-        while isinstance(root, ast.Attribute):
-            root = root.value
-        return isinstance(root, ast.Name) and root.id in self.names.packages
+    def compared_with(self, node: ast.AST) -> tuple[object, ...]:
+        """The constants that an expression is compared with."""
+        parent = self.source.parent(node)
+        found: list[object] = []
+        if isinstance(parent, ast.Compare):
+            for side in (parent.left, *parent.comparators):
+                if side is node:
+                    continue
+                held = self._constants.get(side.id, side) if isinstance(side, ast.Name) else side
+                parts = held.elts if isinstance(held, ast.Tuple | ast.List | ast.Set) else [held]
+                found += [each.value for each in parts if isinstance(each, ast.Constant)]
+        return tuple(found)
 
     def _loop(self, node: ast.Name) -> ast.expr | None:
         """What a loop variable runs over."""

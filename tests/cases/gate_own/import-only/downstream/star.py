@@ -1,0 +1,5 @@
+from order_pb2 import *
+
+
+def key(order: Order) -> str:
+    return order.id

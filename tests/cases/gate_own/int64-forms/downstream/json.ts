@@ -1,0 +1,3 @@
+import type { Beat } from "./gen/beat_pb.js";
+
+export const text = (b: Beat): string => JSON.stringify({ at: b.at });

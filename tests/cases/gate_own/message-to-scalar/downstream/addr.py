@@ -1,0 +1,5 @@
+from p_pb2 import Address
+
+
+def city(raw: bytes) -> str:
+    return Address.FromString(raw).city

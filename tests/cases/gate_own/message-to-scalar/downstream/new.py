@@ -1,0 +1,5 @@
+from p_pb2 import Person
+
+
+def city(person: Person) -> str:
+    return person.home.title()

@@ -1,0 +1,5 @@
+import payment_pb2
+
+
+def row(p: payment_pb2.Payment) -> dict:
+    return {f.name: getattr(p, f.name) for f in p.DESCRIPTOR.fields}

@@ -1,0 +1,5 @@
+from order_pb2 import Order
+
+
+def n(order: Order) -> int:
+    return order.count if hasattr(order, "count") else order.qty

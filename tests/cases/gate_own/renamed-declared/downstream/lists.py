@@ -1,0 +1,5 @@
+from order_pb2 import Order
+
+
+def n(orders: list[Order], one: Order) -> int:
+    return orders.count(one)
