@@ -42,7 +42,7 @@ class Problem(Exception):
 
 @dataclass(slots=True)
 class Found:
-    """What a column read from the messages of a batch: arrays in order, the message of each, and how many each has."""
+    """What a column read from the messages of a batch: arrays in order, the message of each, and those without one."""
 
     arrays: list[Any] = field(default_factory=list)
     records: list[int] = field(default_factory=list)
@@ -151,7 +151,8 @@ class Column:
 
     def filling(self) -> Any:
         """What fills up, as it is stored. Raises ValueError where the dtype cannot hold it."""
-        value = float(self.pad or 0)
+        assert self.pad is not None
+        value = float(self.pad)
         stored = STORED[self.dtype]
         if self.dtype in LARGEST:
             holds = abs(value) <= LARGEST[self.dtype] or not math.isfinite(value)
@@ -162,7 +163,7 @@ class Column:
             raise ValueError(f"{self.dtype} does not have the number that fills up {self.path}")
         if self.dtype == "bfloat16":
             return of_numbers([value], np.dtype("float64"), "bfloat16")[0]
-        return stored.type(value if stored.kind == "f" else int(self.pad or 0))
+        return stored.type(value if stored.kind == "f" else int(self.pad))
 
     def _fit(self, found: Found, at: int, dim: Dim, target: int) -> None:
         for array, record in zip(found.arrays, found.records, strict=True):
