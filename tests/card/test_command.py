@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pyarrow
 import pytest
 from google.protobuf import json_format
+from pyarrow import parquet
 
 from protocontract.card import Card, read_stamp
 from protocontract.cli import main
@@ -60,6 +62,18 @@ def test_json_and_a_stamp(folder: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert stamp is not None
     assert stamp.card_sha256 == told["card_sha256"] == Card.read(folder / "a" / "card.json").sha256
     assert told["records"]["read"] == 20
+
+
+def test_a_table_is_read_by_its_columns(folder: Path) -> None:
+    parquet.write_table(
+        pyarrow.table({"label": ["cat", "cow"], "kind": ["pos", "neg"], "text": ["one", "two"]}), folder / "t.parquet"
+    )
+    assert run(folder, str(folder / "t.parquet"), "--out", str(folder / "a")) == 0
+    card = Card.read(folder / "a" / "card.json")
+    assert (card.data["records"]["read"], card.summary()) == (
+        2,
+        "2 read, 0 used, 2 dropped: 2 tensor.size, 1 string.in",
+    )
 
 
 @pytest.mark.parametrize(("arguments", "error"), [

@@ -16,6 +16,7 @@ from protocontract.card.command import add_contract, open_sources
 from protocontract.cli import BROKEN, KEPT, UsageError
 from protocontract.contract import Contract
 from protocontract.records.judge import Judge
+from protocontract.records.sources import find_files
 from protocontract.terminal import BROKEN as CROSS
 from protocontract.terminal import KEPT as CHECK
 from protocontract.terminal import Paint, plural
@@ -47,8 +48,9 @@ def calibrate_command(argv: list[str]) -> int:
     from protocontract.calibrate.quantize import Recipe
     from protocontract.loading import resolve
 
-    sources = open_sources(options.files, options.encoding)
+    find_files(options.files)  # a wrong name should not wait until the contract is compiled
     contract = resolve(options.contract, proto_path=options.proto_path, descriptors=options.descriptors)
+    sources = open_sources(options.files, options.encoding, contract, options.column)
     declared = _declared(contract, options)
     inputs = Inputs(contract, None if options.steps is None else load_step(options.steps))
     try:
@@ -56,11 +58,12 @@ def calibrate_command(argv: list[str]) -> int:
     except ValueError as error:
         raise UsageError(f"--take and --hold-out: {error}") from error
     card = None if options.card is None else Card.read(options.card)
+    judge = Judge(contract)
     read = valid = 0
     for source in sources:
         for record in source.records():
             read += 1
-            message = Judge(contract).outcome(record).message
+            message = judge.outcome(record).message
             if message is not None:
                 valid += 1
                 inputs.without_sensitive(message)

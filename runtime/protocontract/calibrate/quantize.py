@@ -129,7 +129,12 @@ class Model:
 
     def labels(self, sample: Sample, output: str) -> Any:
         """The class with the highest score, for each row of the last axis. NaN counts as no class: -1."""
-        (scores,) = self._session.run([output], dict(sample))
+        try:
+            (scores,) = self._session.run([output], dict(sample))
+        except Exception as error:  # onnxruntime's errors share no base class
+            raise ContractError(
+                f"{self.name} fails on an input of the declared form ({type(error).__name__})"
+            ) from error
         found = scores.argmax(axis=-1)
         return np.where(np.isnan(scores).any(axis=-1), -1, found)
 
@@ -156,18 +161,21 @@ def quantize(model: Path, samples: Sequence[Sample], recipe: Recipe, out: Path) 
         )
     with tempfile.TemporaryDirectory(prefix="protocontract-calibrate-") as folder, _quiet():
         made = Path(folder) / "int8.onnx"
-        q.quantize_static(
-            str(model),
-            str(made),
-            _Reader(samples),
-            quant_format=_FORMATS[recipe.format],
-            op_types_to_quantize=list(recipe.operators),
-            per_channel=recipe.per_channel,
-            reduce_range=recipe.reduce_range,
-            activation_type=q.QuantType.QUInt8,
-            weight_type=q.QuantType.QInt8,
-            calibrate_method=_RANGES[recipe.ranges],
-        )
+        try:
+            q.quantize_static(
+                str(model),
+                str(made),
+                _Reader(samples),
+                quant_format=_FORMATS[recipe.format],
+                op_types_to_quantize=list(recipe.operators),
+                per_channel=recipe.per_channel,
+                reduce_range=recipe.reduce_range,
+                activation_type=q.QuantType.QUInt8,
+                weight_type=q.QuantType.QInt8,
+                calibrate_method=_RANGES[recipe.ranges],
+            )
+        except Exception as error:  # onnxruntime's and onnx's errors share no base class
+            raise ContractError(f"{model.name} cannot be quantised by onnxruntime ({type(error).__name__})") from error
         out.write_bytes(made.read_bytes())
 
 

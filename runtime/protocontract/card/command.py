@@ -37,8 +37,9 @@ def card_command(argv: list[str]) -> int:
     options = _parser().parse_args(argv)
     from protocontract.loading import resolve
 
-    sources = open_sources(options.files, options.encoding)
+    find_files(options.files)  # a wrong name should not wait until the contract is compiled
     contract = resolve(options.contract, proto_path=options.proto_path, descriptors=options.descriptors)
+    sources = open_sources(options.files, options.encoding, contract, options.column)
     card = card_of(contract, sources)
     files = card.write(options.out)
     if options.stamp is not None:
@@ -57,10 +58,15 @@ def card_command(argv: list[str]) -> int:
     return KEPT
 
 
-def open_sources(patterns: list[str], encoding: FileEncoding | None) -> list[FileLike]:
-    """The sources of files on a command line; raises ContractError, and UsageError for an unknown form."""
+def open_sources(
+    patterns: list[str], encoding: FileEncoding | None, contract: Contract[Any], column: str | None = None
+) -> list[FileLike]:
+    """The sources of files on a command line. ``column`` is that of serialised records in Parquet and Arrow files.
+
+    Raises UsageError where nothing says how a file is written; ContractError, MissingExtra, OSError as ``open_source``.
+    """
     try:
-        return [open_source(path, encoding) for path in find_files(patterns)]
+        return [open_source(path, encoding, contract, column=column) for path in find_files(patterns)]
     except ValueError as error:
         raise UsageError(f"{str(error).partition(';')[0]}; add --encoding json or --encoding protobuf") from error
 
@@ -94,6 +100,9 @@ def add_contract(parser: argparse.ArgumentParser) -> None:
         "--encoding", choices=("json", "protobuf"),
         help="how records are written; by default the ending says (.jsonl .json .ndjson, .binpb .pb .bin)",
     )  # fmt: skip
+    parser.add_argument(
+        "--column", metavar="NAME", help="of Parquet and Arrow files: the column of serialised records (docs/arrow.md)"
+    )
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--proto-path", metavar="DIR", help="compile the contract from the .proto files below DIR")
     where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")

@@ -18,7 +18,7 @@ WORLD = 2
 
 def of_files(folder: Path) -> Card:
     """What ``protocontract card`` makes of the same files."""
-    return card_of(TEXT_SAMPLE, open_sources([f"{folder}/[abc].*"], None))
+    return card_of(TEXT_SAMPLE, open_sources([f"{folder}/[abc].*"], None, TEXT_SAMPLE))
 
 
 def counted(folder: Path, workers: int) -> bytes:
