@@ -16,7 +16,6 @@ from protocontract_ci.compiled import compiled
 from protocontract_ci.diff.compare import Diff
 from protocontract_ci.diff.wording import group_of
 from protocontract_ci.execution.samples import SampleMaker
-from protocontract_ci.meaning.judges import Judges
 from protocontract_ci.reports.slowdown import Slowdown
 
 #: Pairs of turns that are measured, and the least time that a turn takes.
@@ -40,6 +39,9 @@ def slowdowns_of(diff: Diff, limit: float, *, clock: Clock = time.process_time_n
     ]
     if not names:
         return []
+    # protovalidate takes long to import, and few changes come here.
+    from protocontract_ci.meaning.judges import Judges
+
     before, after = compiled(diff.before), compiled(diff.after)
     maker = SampleMaker(diff.before, diff.after, (Judges(diff.before), Judges(diff.after)))
     found = []

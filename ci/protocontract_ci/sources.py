@@ -19,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from google.protobuf.descriptor_pb2 import FileDescriptorProto, FileDescriptorSet
 from google.protobuf.empty_pb2 import Empty
@@ -34,7 +34,9 @@ from protocontract_compiler.descriptors.validate_proto import VALIDATE_PROTO, VO
 from protocontract_compiler.diagnostics import Diagnostics, Stopped
 from protocontract_compiler.ir_dump import fingerprint
 from protocontract_compiler.passes.pass_annotations import annotate
-from protocontract_compiler.passes.pass_rules import Lowering
+
+if TYPE_CHECKING:
+    from protocontract_compiler.passes.pass_rules import Lowering
 
 _PACKAGE = re.compile(rb"^\s*package\s+([\w.]+)\s*;", re.MULTILINE)
 # buf marks the imports of an image in an extension of its own (ImageFile.buf_extension.is_import).
@@ -93,6 +95,9 @@ class Contracts:
 
     @cached_property
     def _lowering(self) -> Lowering:
+        # The CEL compiler takes long to import, and is not asked where nothing has changed.
+        from protocontract_compiler.passes.pass_rules import Lowering
+
         return Lowering(self.loaded, self.schema, self._diagnostics, strict=False)
 
     @property

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, Final
@@ -87,13 +87,10 @@ class Runner:
 
     contracts: Contracts
     roots: Sequence[Path] = ()
-    _files: bytes = b""
-    _modules: dict[str, str] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        files = files_of(self.contracts)
-        self._modules = {each.name: module_of(each.name) for each in files.file}
-        self._files = files.SerializeToString()
+    @cached_property
+    def _files(self) -> FileDescriptorSet:
+        return files_of(self.contracts)
 
     @cached_property
     def _contract_modules(self) -> dict[str, str]:
@@ -109,8 +106,8 @@ class Runner:
             return Ran(broken="imports contracts that do not compile")
         job = {
             "contracts": contracts,
-            "files": base64.b64encode(self._files).decode(),
-            "modules": self._modules,
+            "files": base64.b64encode(self._files.SerializeToString()).decode(),
+            "modules": {each.name: module_of(each.name) for each in self._files.file},
             "roots": [str(root) for root in self.roots],
             "path": str(path),
             "calls": [call.spec() for call in calls],

@@ -9,15 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import chain, product
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from google.protobuf.message import Message
 
-from protocontract_ci.meaning.judges import Judges
-from protocontract_ci.meaning.relation import Comparison
 from protocontract_ci.meaning.samples import telling
 from protocontract_ci.sources import Contracts
 from protocontract_compiler import ir, ir_cel
+
+if TYPE_CHECKING:
+    from protocontract_ci.meaning.judges import Judges
 
 #: Most messages of each kind.
 _ENOUGH: Final = 24
@@ -125,6 +126,9 @@ class SampleMaker:
         """A message that ``side`` accepts, as far as one was found: with its messages inside made valid, too."""
         key = (old, new, side)
         if key not in self._bases:
+            # z3, which is not asked where nothing has changed.
+            from protocontract_ci.meaning.relation import Comparison
+
             comparison = Comparison(self._sides, (old, new), self.judges)
             data = None if comparison.reason else comparison.accepted(side)
             message = self._parsed(side, (old, new)[side], data or b"")

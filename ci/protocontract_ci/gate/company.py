@@ -24,6 +24,7 @@ from protocontract_ci.diff.compare import Diff, compare
 from protocontract_ci.diff.oracle import installed_oracle
 from protocontract_ci.discovery import is_source, mentions
 from protocontract_ci.execution.entries import entry_points_of
+from protocontract_ci.execution.samples import SampleMaker
 from protocontract_ci.gate.parts import Part, parts, words_of
 from protocontract_ci.gate.pinned import Pinned, pinned
 from protocontract_ci.gate.settle import Settled, settle
@@ -33,8 +34,9 @@ from protocontract_ci.modules import READ_GENERATORS, Module, Modules
 from protocontract_ci.repository import Repository
 from protocontract_ci.sources import Contracts, read
 from protocontract_ci.usage import notebooks
-from protocontract_ci.usage.python.reader import import_roots
+from protocontract_ci.usage.python.reader import import_roots, read_together
 from protocontract_ci.usage.python.shared import Shared
+from protocontract_ci.usage.python.together import Group
 from protocontract_ci.usage.sql import SUFFIX as SQL_SUFFIX
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_ci.verdicts import acknowledgements
@@ -47,7 +49,7 @@ from protocontract_ci.verdicts.declared import (
     uses_of_lock,
 )
 from protocontract_ci.verdicts.deprecated import deprecated_findings
-from protocontract_ci.verdicts.folder import Folder
+from protocontract_ci.verdicts.folder import Folder, sample_maker
 from protocontract_ci.verdicts.judge import Judge
 from protocontract_ci.verdicts.own import absent_in_typescript, absent_names, finding, findings_of
 from protocontract_ci.verdicts.stored import stored_findings
@@ -127,6 +129,7 @@ class Company:
         self._today = today or datetime.datetime.now(datetime.UTC).date()
         self._diffs: dict[int, Diff] = {}
         self._shared: dict[tuple[int, ...], Shared] = {}
+        self._makers: dict[int, SampleMaker] = {}
         self._digests: dict[str, str] = {}
         self._at: dict[str, Contracts] = {states.commit: states.before} if states.commit else {}
 
@@ -137,7 +140,9 @@ class Company:
 
     def _diff(self, before: Contracts) -> Diff:
         if id(before) not in self._diffs:
-            diff = compare(before, self.states.after, installed_oracle())
+            after = self.states.after
+            # Where nothing differs there is nothing to ask z3 about, which takes long to import.
+            diff = compare(before, after, installed_oracle() if before is not after else None)
             changes = demand_sunsets(diff.changes, before.schema, self._today)
             self._diffs[id(before)] = replace(diff, changes=changes)
         return self._diffs[id(before)]
@@ -148,6 +153,11 @@ class Company:
         if key not in self._shared:
             self._shared[key] = Shared(Elements([state.schema for state in states]))
         return self._shared[key]
+
+    def _maker(self, before: Contracts) -> SampleMaker:
+        if id(before) not in self._makers:
+            self._makers[id(before)] = sample_maker(before, self.states.after)
+        return self._makers[id(before)]
 
     # -- what is there
 
@@ -224,8 +234,7 @@ class Company:
         readable = [
             name for name, work in busy.items() if work.files and work.module.generator in ("", *READ_GENERATORS)
         ]
-        for part in parts(self.files, self._texts, readable, self.repository.root):
-            self._read(part, busy)
+        self._read(parts(self.files, self._texts, readable, self.repository.root), busy)
         self._look_for_absent_names([busy[name] for name in readable])
         return [
             self._of_lock(work) if name in idle else self._judged(work, read=name in readable)
@@ -325,30 +334,38 @@ class Company:
     def _proto_path(self) -> list[Path]:
         return [self.repository.root / path for path in self.declared.proto_path]
 
-    def _read(self, part: Part, works: Mapping[str, _Work]) -> None:
-        """Reads the modules of a part against every state that one of them stands on."""
+    def _read(self, found: Sequence[Part], works: Mapping[str, _Work]) -> None:
+        """Reads the modules of all parts, each part against every state that one of its modules stands on."""
         states = {id(self.states.before): self.states.before}
-        for name in part.modules:
-            if name in works:
-                states.update((id(state), state) for state in works[name].behind.values())
-        owners = {file: name for name in part.modules for file in self.files[name]}
+        states.update((id(state), state) for work in works.values() for state in work.behind.values())
         for before in states.values():
-            folder = Folder(
-                self.repository.root, part.files, before, self.states.after, self._execute, compared=self._diff(before),
-                wanted=frozenset(file for file, name in owners.items() if name in works),
-                shared=self._of_states(before, self.states.after),
-                words=words_of(self.declared, part.files, self._diff(before).changes),
-                entry_points={
-                    file: entry_points_of(works[name].module.entry_points, file)
-                    for file, name in owners.items()
-                    if name in works
-                },
-                follow_imports=self.declared.decision("D10") == "imports",
-            )  # fmt: skip
-            for verdict in folder.verdicts():
-                work = works.get(owners[verdict.file])
-                if work is not None:
-                    self._take(work, folder, verdict, before)
+            folders = [
+                self._folder(part, works, before)
+                for part in found
+                if before is self.states.before
+                or any(before in works[name].behind.values() for name in part.modules if name in works)
+            ]
+            # The type checker is asked about all of them at once.
+            read = read_together([folder.reading for folder in folders])
+            for folder, python in zip(folders, read, strict=True):
+                folder.python = python
+                for verdict in folder.verdicts():
+                    module = self.declared.module_of(verdict.file)
+                    if module is not None and module.name in works:
+                        self._take(works[module.name], folder, verdict, before)
+
+    def _folder(self, part: Part, works: Mapping[str, _Work], before: Contracts) -> Folder:
+        wanted = {file: works[name] for name in part.modules if name in works for file in self.files[name]}
+        return Folder(
+            self.repository.root, part.files, before, self.states.after, self._execute, compared=self._diff(before),
+            wanted=frozenset(wanted),
+            share=self._of_states,
+            maker=self._maker(before),
+            linked=part.linked,
+            words=words_of(self.declared, part.files, self._diff(before).changes),
+            entry_points={file: entry_points_of(work.module.entry_points, file) for file, work in wanted.items()},
+            follow_imports=self.declared.decision("D10") == "imports",
+        )  # fmt: skip
 
     def _take(self, work: _Work, folder: Folder, verdict: ModuleVerdict, before: Contracts) -> None:
         file = verdict.file
@@ -398,14 +415,17 @@ class Company:
             or work.module.name in self._edited
             or self._changed.intersection(work.files)
         ]
-        root = self.repository.root
-        for part in parts(self.files, self._texts, asked, root):
-            held = {file: self._texts[file] for file in part.files if file.endswith(".py")}
-            found = absent_names(held, self._of_states(self.states.after), import_roots(held, root))
-            found += absent_in_typescript(root, part.files, self.states.after)
-            for work in works:
-                if work.module.name in part.modules and work.module.name in asked:
-                    work.own += findings_of(work.module.name, [each for each in found if each.file in work.files])
+        found = parts(self.files, self._texts, asked, self.repository.root) if asked else []
+        absent = absent_names([self._group(part.files) for part in found], self._of_states(self.states.after))
+        files = [file for part in found for file in part.files]
+        absent += absent_in_typescript(self.repository.root, files, self.states.after)
+        for work in works:
+            if work.module.name in asked:
+                work.own += findings_of(work.module.name, [each for each in absent if each.file in work.files])
+
+    def _group(self, files: Iterable[str]) -> Group:
+        texts = {file: self._texts[file] for file in files if file.endswith(".py")}
+        return Group(texts, import_roots(texts, self.repository.root))
 
     def _known_before(self, work: _Work) -> set[str]:
         """The ids of names that the code of the merge base already had, and its contracts did not."""
@@ -419,7 +439,8 @@ class Company:
             }
             there = [file for file in work.files if (folder / file).is_file()]
             absent = absent_in_typescript(folder, there, self.states.before)
-        absent += absent_names(texts, self._of_states(self.states.before), import_roots(texts, self.repository.root))
+        group = Group(texts, import_roots(texts, self.repository.root))
+        absent += absent_names([group], self._of_states(self.states.before))
         return {each.change.id for each in findings_of(work.module.name, absent)}
 
     # -- verdicts

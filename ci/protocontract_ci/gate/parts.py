@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Final
 
 from protocontract_ci.model import Change
 from protocontract_ci.modules import Modules
 from protocontract_ci.usage.python.reader import import_roots
+from protocontract_ci.usage.python.together import imports
 from protocontract_ci.usage.sql import SUFFIX, Word
 from protocontract_ci.verdicts.declared import reaches_unread
-
-_IMPORT: Final = re.compile(
-    r"^[ \t]*(?:from[ \t]+([A-Za-z_]\w*)|import[ \t]+([A-Za-z_][\w.]*(?:[ \t]*,[ \t]*[\w.]+)*))", re.M
-)
 
 
 @dataclass
@@ -25,6 +20,8 @@ class Part:
 
     modules: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    #: The files of modules that import from each other, directly or through others.
+    linked: list[frozenset[str]] = field(default_factory=list)
     _provided: set[str] = field(default_factory=set)
     _imported: set[str] = field(default_factory=set)
 
@@ -68,6 +65,44 @@ def parts(
             part = Part()
             found.append(part)
         part.add(own, (file for each in own for file in files[each]), names, asked)
+    for part in found:
+        part.linked = _linked(part.modules, files, provided, imported)
+    return found
+
+
+def _linked(
+    modules: Iterable[str],
+    files: Mapping[str, Sequence[str]],
+    provided: Mapping[str, set[str]],
+    imported: Mapping[str, set[str]],
+) -> list[frozenset[str]]:
+    """The files of modules that import from each other, as far as the first names of imports say it."""
+    # From the top of the repository, a file is found by its whole path.
+    names = {each: provided[each] | {file.partition("/")[0] for file in files[each]} for each in modules}
+    meeting: dict[str, set[str]] = {}
+    for module in names:
+        for name in imported[module] | names[module]:
+            meeting.setdefault(name, set()).add(module)
+    # Who imports a name meets those who provide it; nobody meets over a name that only others import, or none.
+    links: dict[str, set[str]] = {module: set() for module in names}
+    for name, met in meeting.items():
+        providers = {module for module in met if name in names[module]}
+        importers = {module for module in met if name in imported[module]}
+        for importer in importers if providers else ():
+            links[importer] |= providers
+            for each in providers:
+                links[each].add(importer)
+    found = []
+    left = dict.fromkeys(names)
+    while left:
+        waiting, together = [next(iter(left))], set()
+        while waiting:
+            module = waiting.pop()
+            if module in left:
+                del left[module]
+                together.add(module)
+                waiting += links[module]
+        found.append(frozenset(file for module in together for file in files[module]))
     return found
 
 
@@ -80,17 +115,6 @@ def words_of(declared: Modules, files: Iterable[str], changes: Sequence[Change])
             touched = any(reaches_unread(change) and module.may_use(change.path) for change in changes)
             required = "sql" in module.languages and not module.uses and touched
             found[file] = Word(module.name, module.contracts, required)
-    return found
-
-
-def imports(text: str) -> set[str]:
-    """The first names of all absolute imports."""
-    found: set[str] = set()
-    for match in _IMPORT.finditer(text):
-        if match[1]:
-            found.add(match[1])
-        else:
-            found |= {each.strip().split(".")[0] for each in match[2].split(",")}
     return found
 
 

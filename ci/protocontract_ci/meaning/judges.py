@@ -11,7 +11,7 @@ from google.protobuf.message_factory import GetMessageClass
 
 from protocontract import ContractError, RuleEvaluationError
 from protocontract.contract import Contract
-from protocontract_ci.compiled import compiled
+from protocontract_ci.compiled import compiled_file
 from protocontract_ci.sources import Contracts
 
 
@@ -20,7 +20,7 @@ class Judges:
 
     def __init__(self, contracts: Contracts) -> None:
         self._contracts = contracts
-        self._compiled: Mapping[str, Contract[Any]] | None = None
+        self._compiled: dict[str, Mapping[str, Contract[Any]]] = {}
         self._theirs = protovalidate.Validator()
 
     def new(self, full_name: str) -> Message:
@@ -45,7 +45,7 @@ class Judges:
         return theirs if ours == theirs else None
 
     def _ours(self, full_name: str, message: Message) -> bool | None:
-        contract = self._all().get(full_name)
+        contract = self._of_file(self._contracts.schema.messages[full_name].file).get(full_name)
         if contract is None:
             return None
         try:
@@ -55,14 +55,15 @@ class Judges:
         except ContractError:
             return None
 
-    def _all(self) -> Mapping[str, Contract[Any]]:
-        if self._compiled is None:
+    def _of_file(self, file: str) -> Mapping[str, Contract[Any]]:
+        """The contracts of a file, compiled when the first of its messages is asked about."""
+        if file not in self._compiled:
             try:
-                self._compiled = compiled(self._contracts)
+                self._compiled[file] = compiled_file(self._contracts, file)
             except ContractError:
                 # A contract with mistakes judges nothing.
-                self._compiled = {}
-        return self._compiled
+                self._compiled[file] = {}
+        return self._compiled[file]
 
 
 def _of_buf_validate(rule_id: str) -> bool:

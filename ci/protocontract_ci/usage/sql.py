@@ -30,7 +30,6 @@ from protocontract_ci.usage.sql_text import (
     said,
     without_templates,
 )
-from protocontract_ci.usage.sql_tree import read_statements
 from protocontract_ci.usage.typescript.reader import Built, Written
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_compiler import ir
@@ -325,6 +324,9 @@ class _File:
                 raise SqlError(f"line {each.comment.line}: no message {each.message}")
         if not self._may_use:
             return
+        # sqlglot takes long to import, and few have SQL.
+        from protocontract_ci.usage.sql_tree import read_statements
+
         sql = read_statements(self._plain, dialect_of(self._comments))
         self._bind(sql)
         self._show(sql)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -14,12 +14,11 @@ from protocontract_ci.diff.oracle import installed_oracle
 from protocontract_ci.execution.node import NodeRunner
 from protocontract_ci.execution.runner import Runner
 from protocontract_ci.execution.samples import SampleMaker
-from protocontract_ci.meaning.judges import Judges
 from protocontract_ci.model import Change, Finding, ModuleVerdict, Use, Verdict
 from protocontract_ci.sources import Contracts
 from protocontract_ci.usage.notebooks import Notebooks, python_name, read_notebooks
 from protocontract_ci.usage.python.copies import Copy
-from protocontract_ci.usage.python.reader import PythonUses, import_roots, read_python
+from protocontract_ci.usage.python.reader import PythonUses, Reading, import_roots, read_together
 from protocontract_ci.usage.python.shared import Shared
 from protocontract_ci.usage.python.thresholds import thresholds
 from protocontract_ci.usage.python.types import TypeErrors, type_errors
@@ -55,10 +54,14 @@ class Folder:
     compared: Diff | None = None
     #: The files that are judged; the others are read for what these call. None for all.
     wanted: frozenset[str] | None = None
-    #: What readings against the same states share.
-    shared: Shared | None = None
+    #: Gives what readings against the same states share, for these states.
+    share: Callable[..., Shared] | None = None
+    #: Files by the modules that import from each other; a call in one of the others reaches none of their functions.
+    linked: Sequence[frozenset[str]] = ()
     #: What modules.toml says of the modules that SQL files belong to, by file.
     words: Mapping[str, Word] = field(default_factory=dict)
+    #: What makes messages for experiments, where others against the same states have one.
+    maker: SampleMaker | None = None
     #: Functions that may be run because modules.toml names them, by file.
     entry_points: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: Nothing says what files and tables are of the contracts: whatever has a message's name counts (D16).
@@ -79,12 +82,22 @@ class Folder:
     @cached_property
     def python(self) -> PythonUses:
         """What the Python files use. Raises CheckerError."""
+        (found,) = read_together([self.reading])
+        return found
+
+    @cached_property
+    def reading(self) -> Reading:
+        """The Python files, before the type checker was asked about them."""
         names = [name for name in self.files if name.endswith(".py")]
-        shared = self.shared or Shared(self._elements)
-        return read_python(
-            self.root, names, shared.elements, shared=shared, texts=self.notebooks.texts,
-            follow_imports=self.follow_imports,
-        )  # fmt: skip
+        linked = [{python_name(each) if each in self.notebooks.read else each for each in held} for held in self.linked]
+        return Reading(self.root, names, self._shared, self.notebooks.texts, linked, follow_imports=self.follow_imports)
+
+    @cached_property
+    def _shared(self) -> Shared:
+        return self._of_states(self.before, self.after)
+
+    def _of_states(self, *states: Contracts) -> Shared:
+        return self.share(*states) if self.share else Shared(Elements([state.schema for state in states]))
 
     @cached_property
     def notebooks(self) -> Notebooks:
@@ -96,25 +109,23 @@ class Folder:
         """What the SQL files use."""
         words = self.words
         if self.undeclared:
-            word = Word(contracts=self._elements.own_messages, guessed=True)
+            word = Word(contracts=self._shared.elements.own_messages, guessed=True)
             words = dict.fromkeys((name for name in self.files if name.endswith(SUFFIX)), word)
-        return read_sql(self.root, self.files, self._elements, words)
+        return read_sql(self.root, self.files, self._shared.elements, words)
 
     @cached_property
     def embedded(self) -> SqlUses:
         """What the SQL in Python files and notebooks uses, by what they are called among Python files."""
         magics = {python_name(name): notebook.sql for name, notebook in self.notebooks.read.items()}
         held = {name: [*find_sql(source), *magics.get(name, ())] for name, source in self.python.sources.items()}
-        return read_embedded({name: texts for name, texts in held.items() if texts}, self._elements)
-
-    @cached_property
-    def _elements(self) -> Elements:
-        return self.shared.elements if self.shared else Elements([self.before.schema, self.after.schema])
+        return read_embedded({name: texts for name, texts in held.items() if texts}, self._shared.elements)
 
     @cached_property
     def typescript(self) -> TypeScriptUses:
         """What the TypeScript files use. Raises CheckerError."""
         names = [name for name in self.files if name.endswith(SUFFIXES)]
+        if not names:
+            return TypeScriptUses()
         named = self.entry_points if self.execute else None
         return read_or_say_why(self.root, names, State.of(self.before), State.of(self.after), named)
 
@@ -133,7 +144,7 @@ class Folder:
     def verdicts(self) -> list[ModuleVerdict]:
         """One verdict a file, in the order of the files."""
         judge = Judge(self.before, self.after, self.changes)
-        unread_judge = UnreadJudge(self._elements, self.changes)
+        unread_judge = UnreadJudge(self._shared.elements, self.changes)
         copies = (*self.python.copies, *self.typescript.copies)
         stale = {copy.path: copy for copy in copies if self._is_stale(copy)}
         readers = (self.python, self.typescript, self.notebooks, self.sql, self.embedded)
@@ -285,11 +296,10 @@ class Folder:
 
     @cached_property
     def _laboratory(self) -> Laboratory:
-        judges = (Judges(self.before), Judges(self.after))
         roots = [self.root / each for each in import_roots(self.python.sources, self.root)]
         return Laboratory(
             (Runner(self.before, roots), Runner(self.after, roots)),
-            SampleMaker(self.before, self.after, judges),
+            self.maker or sample_maker(self.before, self.after),
             self._type_errors_of,
             execute=self.execute,
         )
@@ -305,8 +315,7 @@ class Folder:
     def _type_errors(self) -> tuple[TypeErrors, TypeErrors]:
         texts: Mapping[str, str] = {name: source.text for name, source in self.python.sources.items()}
         roots = import_roots(texts, self.root)
-        states = (Elements([contracts.schema]) for contracts in (self.before, self.after))
-        old, new = (type_errors(texts, state, roots) for state in states)
+        old, new = (type_errors(texts, self._of_states(state), roots) for state in (self.before, self.after))
         return old, new
 
     def _type_errors_of(self, name: str) -> tuple[frozenset[tuple[int, str]], frozenset[tuple[int, str]]]:
@@ -314,6 +323,14 @@ class Folder:
             frozenset((line, rule) for file, line, rule in errors if file == name) for errors in self._type_errors
         )
         return old, new
+
+
+def sample_maker(before: Contracts, after: Contracts) -> SampleMaker:
+    """What makes messages for the experiments of a comparison."""
+    # protovalidate takes long to import, and is not asked where nothing has changed.
+    from protocontract_ci.meaning.judges import Judges
+
+    return SampleMaker(before, after, (Judges(before), Judges(after)))
 
 
 def _unverified(name: str, reason: str) -> ModuleVerdict:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -21,6 +21,7 @@ from protocontract_ci.sources import Contracts
 from protocontract_ci.usage.python.checker import Ty
 from protocontract_ci.usage.python.shared import Shared, write_files
 from protocontract_ci.usage.python.stubs import Stubs
+from protocontract_ci.usage.python.together import Group, batches, found_above
 from protocontract_ci.usage.typescript.declarations import State
 from protocontract_ci.usage.typescript.prepare import NotPreparedError
 from protocontract_ci.usage.typescript.reader import SUFFIXES, absent_in
@@ -54,17 +55,23 @@ class Absent:
         return f"{self.owner}.{self.name}"
 
 
-def absent_names(texts: Mapping[str, str], state: Shared, roots: Sequence[str]) -> list[Absent]:
-    """The names in Python files, by path, that messages, enums and generated modules do not have. Raises CheckerError.
+def absent_names(groups: Sequence[Group], state: Shared) -> list[Absent]:
+    """The names in Python files that messages, enums and generated modules do not have. Raises CheckerError.
 
-    ``state`` is of one state of the contracts, ``roots`` are where imports start, below ``""``.
+    ``state`` is of one state of the contracts; each group's files are read by themselves.
     """
-    if not texts:
+    groups = [group for group in groups if group.texts]
+    if not groups:
         return []
-    with tempfile.TemporaryDirectory(prefix="protocontract-") as temporary:
-        modules = Path(temporary)
-        write_files(modules, texts)
-        said = Ty().complaints(modules, [state.folder, *(modules / root for root in roots)], sorted(texts))
+    checker = Ty()
+    said: list[tuple[str, int, str, str]] = []
+    for batch in batches(groups, found_above(checker, state.folder)):
+        with tempfile.TemporaryDirectory(prefix="protocontract-") as temporary:
+            modules = Path(temporary)
+            write_files(modules, batch.texts)
+            said += checker.complaints(
+                modules, [state.folder, *(modules / root for root in batch.roots)], sorted(batch.texts)
+            )
     stubs, elements = state.stubs, state.elements
     found = [Absent(file, line, *known) for file, line, _, text in said for known in _known(text, stubs, elements)]
     return sorted(dict.fromkeys(found), key=lambda each: (each.file, each.line, each.path))

@@ -100,7 +100,7 @@ class Decider:
                 self._add(imported.node, bound.name, how, text=file if bound.kind in ("message", "enum") else "")
 
     def _static_names(self) -> None:
-        for node in ast.walk(self._source.tree):
+        for node in self._source.nodes:
             if not isinstance(node, ast.Name | ast.Attribute) or not isinstance(node.ctx, ast.Load):
                 continue
             bound = self._names.resolve(node)

@@ -41,13 +41,13 @@ class Inference:
 
     def __post_init__(self) -> None:
         for source in self.files.values():
-            for node in ast.walk(source.tree):
+            for node in source.nodes:
                 if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                     self._by_name.setdefault(node.name, []).append((source, node))
 
     def prepare(self, overlay: Overlay) -> None:
         """Ask for the arguments and results that are not known yet, and write down those that are."""
-        for node in ast.walk(overlay.source.tree):
+        for node in overlay.source.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
                 self._annotate(overlay, node)
                 if node.returns is None and node not in self._results:
@@ -102,7 +102,7 @@ class Inference:
         arguments: dict[ast.arg, dict[str, None]] = {}
         changed = False
         for source in self.files.values():
-            for node in ast.walk(source.tree):
+            for node in source.nodes:
                 if isinstance(node, ast.Call):
                     for parameter, argument in self._pairs(node):
                         annotation = _annotation(told.get(argument, ""))

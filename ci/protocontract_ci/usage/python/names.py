@@ -255,10 +255,14 @@ class Names:
 
     def _read_aliases(self, tree: ast.Module) -> None:
         """``Order = order_pb2.Order`` at the top of the file, and modules imported by a text wherever it is."""
-        for node in [*tree.body, *(each for each in ast.walk(tree) if each not in tree.body)]:
+        top = set(map(id, tree.body))
+        inside = (
+            node
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and id(node) not in top
+        )
+        for node in (*tree.body, *inside):
             if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                if node not in tree.body and not isinstance(node.value, ast.Call):
-                    continue
                 bound = self.resolve(node.value)
                 if bound is not None and bound.kind != "value":
                     self.table[node.targets[0].id] = bound

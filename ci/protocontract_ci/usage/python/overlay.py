@@ -22,6 +22,8 @@ class Source:
     text: str
     tree: ast.Module
     parents: dict[ast.AST, ast.AST] = field(default_factory=dict)
+    #: All nodes, as ``ast.walk`` gives them: many ask for them, and walking takes longer than reading.
+    nodes: list[ast.AST] = field(default_factory=list)
     _lines: list[str] = field(default_factory=list)
     _starts: list[int] = field(default_factory=list)
 
@@ -29,9 +31,13 @@ class Source:
     def parse(cls, path: str, text: str) -> Source:
         """Raises SyntaxError (ValueError for a null character)."""
         source = cls(path, text, ast.parse(text))
-        for parent in ast.walk(source.tree):
+        nodes = source.nodes
+        nodes.append(source.tree)
+        # The list grows while it is gone through.
+        for parent in nodes:
             for child in ast.iter_child_nodes(parent):
                 source.parents[child] = parent
+                nodes.append(child)
         # As the parser counts lines: not at form feeds or the separators of Unicode.
         at = 0
         for line in text.split("\n"):

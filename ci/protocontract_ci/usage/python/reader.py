@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import re
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from typing import Final
 
@@ -21,7 +23,8 @@ from protocontract_ci.usage.python.names import Modules, Names
 from protocontract_ci.usage.python.overlay import Overlay, Source
 from protocontract_ci.usage.python.shared import Shared, write_files
 from protocontract_ci.usage.python.sites import Sites
-from protocontract_ci.usage.python.stubs import Stubs, write_stubs
+from protocontract_ci.usage.python.stubs import write_stubs
+from protocontract_ci.usage.python.together import Group, batches, found_above
 from protocontract_ci.usage.vocabulary import Elements
 
 #: A type travels one call or return each round.
@@ -70,54 +73,146 @@ def read_python(
     readings of the same elements have made already. ``follow_imports``: constants of other files count, too (D10).
     Raises CheckerError where the type checker is missing or fails.
     """
-    found = PythonUses()
-    sources: dict[str, Source] = {}
-    texts = texts or {}
-    for path in sorted({*files, *texts}):
-        try:
-            text = texts[path] if path in texts else (folder / path).read_text(encoding="utf-8")
-            source = Source.parse(path, text)
-        except (SyntaxError, ValueError, RecursionError) as error:
-            found.unread.append(Unread(path, _reason(error)))
-            continue
-        copy = find_copy(path, source.tree)
-        if copy is not None:
-            found.copies.append(copy)
-        else:
-            sources[path] = source
-    held = {str(PurePosixPath(copy.path).with_suffix("")): list(copy.names()) for copy in found.copies}
-    # Copies of generated modules among the files make stubs of their own.
-    shared = shared if shared is not None and not held else None
-    modules = shared.modules() if shared is not None else Modules.of(elements, held)
-    names = _names(sources, modules, elements)
-    found.sources, found.names = sources, names
-    found.aware = {path for path, each in names.items() if each.aware}
-    sites = {path: Sites(source, names[path], elements) for path, source in sources.items()}
-    for path, constants in (imported_constants(sources) if follow_imports else {}).items():
-        sites[path].know(constants)
-    for each in sites.values():
-        each.collect()
-    imported = _imported({path: sources[path] for path in found.aware})
-    named = _texts_with(elements.packages)
-    relevant = {
-        path
-        for path, source in sources.items()
-        if path in found.aware or _name(path) in imported or (named is not None and named.search(source.text))
-    }
-    stubs = shared.stubs if shared is not None else write_stubs(elements, held)
-    told = _ask(
-        folder, {path: source for path, source in sources.items() if path in relevant}, sites, sources, stubs,
-        checker or Ty(), shared,
-    )  # fmt: skip
-    for path in sorted(relevant):
-        decider = Decider(sites[path], names[path], elements, stubs, told, aware=path in found.aware)
-        found.uses[path] = [*decider.uses(), *mock_uses(sources[path], names[path], elements)]
-        found.imports[path] = [
-            (imported.module, imported.node.lineno)
-            for imported in names[path].imports
-            if imported.module in {name.replace("/", ".") for name in held}
-        ]
+    reading = Reading(folder, files, shared or Shared(elements), texts or {}, follow_imports=follow_imports)
+    (found,) = read_together([reading], checker)
     return found
+
+
+def read_together(readings: Sequence[Reading], checker: Checker | None = None) -> list[PythonUses]:
+    """What files use, those of each reading by themselves, with as few runs of the type checker as may be.
+
+    No file is in two readings. Raises CheckerError.
+    """
+    checker = checker or Ty()
+    waiting: dict[int, list[Reading]] = {}
+    for reading in readings:
+        # Copies of generated modules make stubs of their own, which nobody else reads.
+        waiting.setdefault(id(reading if reading.held else reading.shared), []).append(reading)
+    for alike in waiting.values():
+        with alike[0].generated() as generated:
+            groups = {id(group): each for each in alike if each.relevant for group in (each.group,)}
+            trial = found_above(checker, generated)
+            for batch in batches([each.group for each in groups.values()], trial):
+                _ask([groups[id(group)] for group in batch.groups], batch.roots, generated, checker)
+    return [reading.uses() for reading in readings]
+
+
+class Reading:
+    """Files that are read together: what is in them, and what the type checker told of it."""
+
+    def __init__(
+        self,
+        folder: Path,
+        files: Iterable[str],
+        shared: Shared,
+        texts: Mapping[str, str],
+        linked: Sequence[Collection[str]] = (),
+        *,
+        follow_imports: bool = False,
+    ) -> None:
+        """As read_python; asks nothing yet. Files in different ones of ``linked`` do not call each other."""
+        self.folder = folder
+        self.shared = shared
+        self.found = PythonUses()
+        self.sources: dict[str, Source] = {}
+        self.told: dict[ast.expr, str] = {}
+        self._read(files, texts)
+        elements = shared.elements
+        copies = self.found.copies
+        self.held = {str(PurePosixPath(copy.path).with_suffix("")): list(copy.names()) for copy in copies}
+        self.stubs = write_stubs(elements, self.held) if self.held else shared.stubs
+        modules = Modules.of(elements, self.held) if self.held else shared.modules()
+        names = _names(self.sources, modules, elements)
+        self.found.sources, self.found.names = self.sources, names
+        self.found.aware = {path for path, each in names.items() if each.aware}
+        self.sites = {path: Sites(source, names[path], elements) for path, source in self.sources.items()}
+        for path, constants in (imported_constants(self.sources) if follow_imports else {}).items():
+            self.sites[path].know(constants)
+        for each in self.sites.values():
+            each.collect()
+        self.relevant = self._relevant()
+        left = set(self.relevant).difference(*linked)
+        self._inferences = [
+            Inference({path: source for path, source in self.relevant.items() if path in held}, self.stubs)
+            for held in (*linked, left)
+        ]
+
+    def _read(self, files: Iterable[str], texts: Mapping[str, str]) -> None:
+        for path in sorted({*files, *texts}):
+            try:
+                text = texts[path] if path in texts else (self.folder / path).read_text(encoding="utf-8")
+                source = Source.parse(path, text)
+            except (SyntaxError, ValueError, RecursionError) as error:
+                self.found.unread.append(Unread(path, _reason(error)))
+                continue
+            copy = find_copy(path, source.tree) if "AddSerializedFile" in text else None
+            if copy is not None:
+                self.found.copies.append(copy)
+            else:
+                self.sources[path] = source
+
+    def _relevant(self) -> dict[str, Source]:
+        """The files that know the contracts, that such a file imports, or that name them in texts."""
+        aware = self.found.aware
+        imported = _imported({path: self.sources[path] for path in aware})
+        named = _texts_with(self.shared.elements.packages)
+        return {
+            path: source
+            for path, source in self.sources.items()
+            if path in aware or _name(path) in imported or (named is not None and named.search(source.text))
+        }
+
+    @cached_property
+    def group(self) -> Group:
+        """The files, for whoever puts them together with others."""
+        roots = import_roots(self.sources, self.folder)
+        return Group({path: source.text for path, source in self.sources.items()}, roots)
+
+    @contextmanager
+    def generated(self) -> Iterator[Path]:
+        """The folder of the stubs."""
+        if not self.held:
+            yield self.shared.folder
+            return
+        with tempfile.TemporaryDirectory(prefix="protocontract-") as folder:
+            write_files(Path(folder), self.stubs.files)
+            yield Path(folder)
+
+    def files(self) -> dict[str, str]:
+        """What lies beside the stubs: the sources, and stubs of copies among them at their own places."""
+        found = {path: source.text for path, source in self.sources.items()}
+        folders = {str(parent) for path in self.sources for parent in PurePosixPath(path).parents} - {"."}
+        stubs = self.stubs.files.items()
+        return {**found, **{path: text for path, text in stubs if str(PurePosixPath(path).parent) in folders}}
+
+    def overlays(self) -> Iterator[tuple[str, str, dict[tuple[int, int], ast.expr]]]:
+        """The files to ask about as they are asked, by path, and which expression begins where."""
+        for inference in self._inferences:
+            for path, source in inference.files.items():
+                overlay = Overlay(source)
+                self.sites[path].ask(overlay)
+                for call, module in self.sites[path].names.by_text.items():
+                    alias = f"_contract_module_{module.replace('.', '_')}"
+                    overlay.replace(call, alias, f"import {module} as {alias}")
+                inference.prepare(overlay)
+                yield (path, *overlay.render())
+
+    def learn(self) -> bool:
+        """Take what the checker told of parameters and results. Whether anything is new."""
+        learned = [inference.learn(self.told) for inference in self._inferences]
+        return any(learned)
+
+    def uses(self) -> PythonUses:
+        """What was found, once the checker has told the types."""
+        found, copies = self.found, {name.replace("/", ".") for name in self.held}
+        for path in sorted(self.relevant):
+            names = found.names[path]
+            decider = Decider(
+                self.sites[path], names, self.shared.elements, self.stubs, self.told, aware=path in found.aware
+            )
+            found.uses[path] = [*decider.uses(), *mock_uses(self.sources[path], names, self.shared.elements)]
+            found.imports[path] = [(each.module, each.node.lineno) for each in names.imports if each.module in copies]
+        return found
 
 
 def _names(sources: Mapping[str, Source], modules: Modules, elements: Elements) -> dict[str, Names]:
@@ -175,7 +270,7 @@ def _imported(sources: Mapping[str, Source]) -> set[str]:
     """The last parts of what files import: files that know the contracts may call functions of these."""
     found: set[str] = set()
     for source in sources.values():
-        for node in ast.walk(source.tree):
+        for node in source.nodes:
             if isinstance(node, ast.ImportFrom):
                 found.add((node.module or "").rpartition(".")[2])
                 found.update(alias.name for alias in node.names)
@@ -184,52 +279,31 @@ def _imported(sources: Mapping[str, Source]) -> set[str]:
     return found
 
 
-def _ask(
-    folder: Path,
-    relevant: Mapping[str, Source],
-    sites: Mapping[str, Sites],
-    sources: Mapping[str, Source],
-    stubs: Stubs,
-    checker: Checker,
-    shared: Shared | None,
-) -> dict[ast.expr, str]:
-    """The types of what decides the sites, after as many rounds as it takes to learn of parameters and results."""
-    told: dict[ast.expr, str] = {}
-    if not relevant:
-        return told
-    inference = Inference(relevant, stubs)
+def _ask(readings: Sequence[Reading], roots: Sequence[str], generated: Path, checker: Checker) -> None:
+    """Tell readings the types of what decides their sites, after as many rounds as it takes each of them to learn of
+    parameters and results.
+    """
     with tempfile.TemporaryDirectory(prefix="protocontract-") as temporary:
         root = Path(temporary, "modules")
-        generated = shared.folder if shared is not None else Path(temporary, "generated")
-        if shared is None:
-            write_files(generated, stubs.files)
-        write_files(root, {path: source.text for path, source in sources.items()})
-        # Copies among the files stand at their own places.
-        folders = {str(parent) for path in sources for parent in PurePosixPath(path).parents} - {"."}
-        write_files(
-            root, {path: text for path, text in stubs.files.items() if str(PurePosixPath(path).parent) in folders}
-        )
-        roots = [generated, *(root / each for each in import_roots(sources, folder))]
+        for reading in readings:
+            write_files(root, reading.files())
+        search = [generated, *(root / each for each in roots)]
+        learning = list(readings)
         for _ in range(_MOST_ROUNDS):
-            told = {}
-            places: dict[tuple[str, int, int], ast.expr] = {}
-            for path, source in relevant.items():
-                overlay = Overlay(source)
-                sites[path].ask(overlay)
-                for call, module in sites[path].names.by_text.items():
-                    alias = f"_contract_module_{module.replace('.', '_')}"
-                    overlay.replace(call, alias, f"import {module} as {alias}")
-                inference.prepare(overlay)
-                text, where = overlay.render()
-                Path(root, path).write_text(text, encoding="utf-8")
-                places.update({(path, line, column): node for (line, column), node in where.items()})
-            for place, text in checker.reveal(root, roots, sorted(relevant)).items():
-                node = places.get(place)
-                if node is not None:
-                    told[node] = text
-            if not inference.learn(told):
+            places: dict[tuple[str, int, int], tuple[Reading, ast.expr]] = {}
+            for reading in learning:
+                reading.told = {}
+                for path, text, where in reading.overlays():
+                    Path(root, path).write_text(text, encoding="utf-8")
+                    places.update({(path, line, column): (reading, node) for (line, column), node in where.items()})
+            asked = sorted(path for reading in learning for path in reading.relevant)
+            for place, text in checker.reveal(root, search, asked).items():
+                if place in places:
+                    reading, node = places[place]
+                    reading.told[node] = text
+            learning = [reading for reading in learning if reading.learn()]
+            if not learning:
                 break
-    return told
 
 
 def import_roots(paths: Iterable[str], top: Path | None = None) -> list[str]:

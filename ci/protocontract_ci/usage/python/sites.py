@@ -80,7 +80,7 @@ class Sites:
                         self._constants[target.id] = statement.value
             elif isinstance(statement, ast.AnnAssign) and isinstance(statement.target, ast.Name) and statement.value:
                 self._constants[statement.target.id] = statement.value
-        for node in ast.walk(self.source.tree):
+        for node in self.source.nodes:
             match node:
                 case ast.Attribute():
                     self._attribute(node)
@@ -376,7 +376,7 @@ class Sites:
 
     def of_violations(self) -> Iterator[ast.Attribute]:
         """Places that read where a violation is, or which rule it broke."""
-        for node in ast.walk(self.source.tree):
+        for node in self.source.nodes:
             if isinstance(node, ast.Attribute) and (
                 node.attr in _OF_VIOLATIONS
                 or (node.attr == "field" and isinstance(node.value, ast.Attribute) and node.value.attr == "proto")
@@ -388,7 +388,7 @@ class Sites:
         with it; texts that stand alone are documentation.
         """
         known = self.elements.full_names
-        for node in ast.walk(self.source.tree):
+        for node in self.source.nodes:
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and "." in node.value:
                 if isinstance(self.source.parent(node), ast.Expr):
                     continue
