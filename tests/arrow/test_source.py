@@ -22,8 +22,10 @@ from protocontract import ContractError
 from protocontract.cli import main
 from protocontract.records import arrow_files, arrow_source
 from protocontract.records.arrow_source import ArrowSource
+from protocontract.records.index import open_index
+from protocontract.records.judge import Judge
 from protocontract.records.reading import is_arrow
-from protocontract.records.sources import FileLike
+from protocontract.records.sources import FileLike, open_source
 from protocontract.violations import Refusal
 from tests.arrow.support import payment
 from tests.arrow.tables import OLD, SHAPE, table_of, write
@@ -121,6 +123,29 @@ def test_it_pickles_by_its_path_and_knows_its_content(tmp_path: Path) -> None:
     before = source.identity()
     write(pa.table({"value": pa.array(RAWS[1:])}), path, "parquet")
     assert source.identity() != before
+
+
+def test_the_verdict_index_finds_rows_again_and_knows_the_column(tmp_path: Path) -> None:
+    """What the training loader reads by: good rows by place, another column is another index."""
+    good, bad = payment().SerializeToString(), payment(amount="1.234").SerializeToString()
+    table = pa.table({"value": [good, None, bad, good], "other": [bad, bad, bad, good]})
+    path = write(table, tmp_path / "a.parquet", "parquet", 2)
+    indexes = {}
+    for column in ("value", "other"):
+        source = open_source(path, None, TRANSACTION, column=column)
+        indexes[column] = open_index(source, Judge(TRANSACTION), tmp_path / "cache")
+    index = indexes["value"]
+    assert (len(index), list(index.valid), list(indexes["other"].valid)) == (4, [0, 3], [3])
+    assert [index.record(row).raw for row in index.valid] == [good, good]
+    assert index.record(1).raw == Refusal("wire.null", "no value; expected a message")
+    assert (index.rules_of(2), str(index.place(2))) == (("money.ambiguous",), f"{path} row 3")
+
+
+def test_columns_are_asked_of_tables_only(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text("{}")
+    with pytest.raises(ValueError, match=r"a.jsonl has no columns; column are of Parquet and Arrow files"):
+        open_source(tmp_path / "a.jsonl", None, TRANSACTION, column="value")
+    assert open_source(tmp_path / "a.jsonl", None, TRANSACTION, column=None).unit == "line"
 
 
 # -- what is refused
@@ -257,6 +282,15 @@ def test_verify_reads_columns_as_fields(capsys: pytest.CaptureFixture[str], tmp_
     (broken,) = [promise for promise in report["promises"] if promise["state"] == "broken"]
     assert broken["rules"][0]["rule_id"] == "scalar.enum"
     assert broken["rules"][0]["first"] == [2]
+
+
+def test_card_reads_tables_too(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    good, bad = payment().SerializeToString(), payment(amount="1.234").SerializeToString()
+    path = write(pa.table({"value": [good, bad, None]}), tmp_path / "a.parquet", "parquet")
+    arguments = ["--contract", "acme.finance.v1.Transaction", str(path), "--column", "value", "--out", str(tmp_path)]
+    assert main(["card", *arguments, "--format", "json"]) == 0
+    records = json.loads(capsys.readouterr().out)["records"]
+    assert (records["read"], records["used"], records["dropped"]) == (3, 1, 2)
 
 
 def test_verify_reads_json_in_a_column(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

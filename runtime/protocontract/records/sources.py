@@ -188,10 +188,12 @@ def open_source(
     """The source of a file, by its ending or by ``encoding``.
 
     Parquet and Arrow files need the contract that their columns are read for; ``columns`` are the further arguments of
-    ``ArrowSource``. Raises ValueError where nothing says how to read the file, MissingExtra without pyarrow; OSError
-    and ContractError as ``ArrowSource`` does.
+    ``ArrowSource``. Raises ValueError where nothing says how to read the file or it has no columns, MissingExtra
+    without pyarrow; OSError and ContractError as ``ArrowSource`` does.
     """
     if contract is None or not is_arrow(os.fspath(path)):
+        if any(columns.values()):
+            raise ValueError(f"{os.fspath(path)} has no columns; {', '.join(columns)} are of Parquet and Arrow files")
         return FileSource(path, encoding)
     from protocontract.records.arrow_source import ArrowSource
 

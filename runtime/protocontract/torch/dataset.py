@@ -140,6 +140,7 @@ class ContractDataset(Checked[M], Dataset[Any]):  # type: ignore[misc]  # torch 
         contract: Contract[M],
         *,
         encoding: FileEncoding | None = None,
+        column: str | None = None,
         on_violation: OnViolation = "raise",
         quarantine: Pattern | None = None,
         transform: Transform | None = None,
@@ -149,10 +150,12 @@ class ContractDataset(Checked[M], Dataset[Any]):  # type: ignore[misc]  # torch 
     ) -> ContractDataset[M]:
         """The records of all files that match, sorted by name. The ending says how a file is written, or ``encoding``.
 
-        The other arguments are those of the class. Raises ContractError for a pattern that matches nothing.
+        ``column``: of Parquet and Arrow files, the column of serialised records; without it each column is a field
+        (``ArrowSource``). The other arguments are those of the class. Raises ContractError for a pattern that matches
+        nothing, ValueError for a ``column`` of any other file.
         """
         return cls(
-            [open_source(path, encoding, contract) for path in find_files(patterns)],
+            [open_source(path, encoding, contract, column=column) for path in find_files(patterns)],
             contract,
             on_violation=on_violation,
             quarantine=quarantine,
@@ -216,6 +219,7 @@ class ContractStream(Checked[M], IterableDataset[Any]):  # type: ignore[misc]  #
         contract: Contract[M],
         *,
         encoding: FileEncoding | None = None,
+        column: str | None = None,
         uneven: Uneven = "error",
         shuffle_buffer: int = 0,
         on_violation: OnViolation = "raise",
@@ -227,7 +231,7 @@ class ContractStream(Checked[M], IterableDataset[Any]):  # type: ignore[misc]  #
     ) -> ContractStream[M]:
         """The records of all files that match, sorted by name; see ``ContractDataset.from_files`` and the class."""
         return cls(
-            [open_source(path, encoding, contract) for path in find_files(patterns)],
+            [open_source(path, encoding, contract, column=column) for path in find_files(patterns)],
             contract,
             uneven=uneven,
             shuffle_buffer=shuffle_buffer,
