@@ -49,6 +49,9 @@ message Sample {
   repeated float vector = 21 [(protocontract.v1.field).tensor = {dtype: FLOAT32 dims: ["3"]}];
   Tree tree = 22;
   bool flag = 23;
+  bytes cut = 24 [(protocontract.v1.field) = {
+    tensor: {dtype: INT16 dims: ["m"]} severities: [{key: "tensor.size" value: WARNING}]
+  }];
 }
 message Person { string name = 1; int32 age = 2; }
 message Tree { int32 value = 1; repeated Tree branches = 2; }

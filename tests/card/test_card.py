@@ -88,6 +88,7 @@ def test_each_kind_of_field() -> None:
         "seen_at": "moment", "price": "number", "currency": "label", "weight": "number", "kind": "label",
         "tags": "label", "people": "message", "people[].name": "text", "people[].age": "integer", "blob": "bytes",
         "pixels": "tensor", "vector": "tensor", "tree": "message", "flag": "bool",
+        "cut": "tensor",
     }  # fmt: skip
     score = field(card, "score")
     assert (score["of"], score["present"], score["absent"], score["default"]) == (2, 2, 0, 1)
@@ -120,6 +121,16 @@ def test_tensors_have_axes_and_a_range() -> None:
     free, fixed = pixels["axes"]
     assert (free["dim"], free["size"]["min"], free["size"]["max"]) == ("n", 1, 2)
     assert (fixed["dim"], fixed["size"]["min"]) == ("2", 2)
+
+
+def test_a_tensor_that_a_warning_lets_pass_is_counted_as_far_as_it_goes() -> None:
+    card = card_of(message(cut=b"\x01\x00\x02\x00\xff"))
+    assert card.data["warnings"] == [
+        {"path": "cut", "rule": "tensor.size", "code": card.data["warnings"][0]["code"], "records": 1}
+    ]
+    cut = field(card, "cut")["values"]
+    assert (cut["elements"], cut["min"], cut["max"]) == (2, 1, 2)
+    assert "warning, used" in card.to_html()
 
 
 def test_a_message_in_itself_is_counted_and_not_entered() -> None:

@@ -191,7 +191,9 @@ def _tensor(options: Any) -> How:
         content, shape = value
         elements: tensor_elements.Elements
         if isinstance(content, bytes):
-            elements = tensor_elements.of_bytes(memoryview(content), kind)
+            # Bytes that end inside an element are there where that is only a warning.
+            whole = len(content) - len(content) % tensor_elements.SIZES[kind]
+            elements = tensor_elements.of_bytes(memoryview(content)[:whole], kind)
         else:
             elements = tensor_elements.Numbers(list(content))
         return elements, shape or _sizes(dims, len(elements))
