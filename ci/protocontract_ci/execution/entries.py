@@ -36,13 +36,17 @@ _FORBIDDEN: Final = frozenset(
 _MARKS: Final = {
     f"protocontract.testing{module}.{role}": role for module in ("", ".marks") for role in ("reader", "writer")
 }
+#: Types of parameters that a list of what is in them may be given to.
+_LISTS: Final = frozenset(
+    ("list", "List", "Iterable", "Sequence", "Collection", "MutableSequence", "tuple", "Tuple")
+)  # fmt: skip
 #: Most calls of one function.
 _MOST_CALLS: Final = 72
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter: "message" or "raw" (bytes of a message) with the message's name, or a plain type."""
+    """A parameter: "message", "messages" (a list of them) or "raw" (bytes) with the message's name, or a plain type."""
 
     kind: str
     message: str = ""
@@ -191,15 +195,42 @@ def _parameter(parameter: ast.arg, function: ast.FunctionDef, names: Names) -> P
             return None
     if annotation is None:
         return None
+    annotation = _not_none(annotation)
     bound = names.resolve(annotation)
     if bound is not None:
         return Parameter("message", bound.name) if bound.kind == "message" else None
+    item = names.resolve(_item(annotation))
+    if item is not None:
+        return Parameter("messages", item.name) if item.kind == "message" else None
     kind = annotation.id if isinstance(annotation, ast.Name) else ""
     if isinstance(annotation, ast.Subscript) and isinstance(annotation.value, ast.Name):
         kind = annotation.value.id
     if kind == "bytes":
         return Parameter("raw", _parsed_as(parameter.arg, function, names))
     return Parameter(kind) if kind in ("str", "int", "float", "bool", "list", "dict") else None
+
+
+def _not_none(annotation: ast.expr) -> ast.expr:
+    """What else than None a parameter may be: ``Order | None``, ``Optional[Order]``."""
+    match annotation:
+        case ast.BinOp(left=kept, op=ast.BitOr(), right=ast.Constant(value=None)):
+            return kept
+        case ast.BinOp(left=ast.Constant(value=None), op=ast.BitOr(), right=kept):
+            return kept
+        case ast.Subscript(value=ast.Name(id="Optional") | ast.Attribute(attr="Optional"), slice=kept):
+            return kept
+    return annotation
+
+
+def _item(annotation: ast.expr) -> ast.expr:
+    """What is in a list: ``list[Order]``, ``Iterable[Order]``, ``tuple[Order, ...]``; else the annotation itself."""
+    match annotation:
+        case ast.Subscript(value=ast.Name(id=name) | ast.Attribute(attr=name), slice=inside) if name in _LISTS:
+            match inside:
+                case ast.Tuple(elts=[first, ast.Constant(value=value)]) if value is Ellipsis:
+                    return first
+            return inside
+    return annotation
 
 
 def _parsed_as(name: str, function: ast.FunctionDef, names: Names) -> str:
@@ -240,7 +271,7 @@ def arguments(entry: Entry, messages: Mapping[str, Sequence[bytes]]) -> Iterator
 
 def _values(parameter: Parameter, messages: Mapping[str, Sequence[bytes]], *, few: bool) -> list[Argument]:
     if parameter.message:
-        kind = "message" if parameter.kind == "message" else "bytes"
+        kind = parameter.kind if parameter.kind in ("message", "messages") else "bytes"
         given = list(messages.get(parameter.message, ()))
         return [Argument(kind, data, parameter.message) for data in (given[:12] if few else given)]
     values: Sequence[Any]

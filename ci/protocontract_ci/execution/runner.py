@@ -26,7 +26,7 @@ _SECONDS: Final = 60
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """An argument of a call: a message's bytes, bytes, or a plain value."""
+    """An argument of a call: a message's bytes (by itself, or as the one in a list), bytes, or a plain value."""
 
     kind: str
     value: Any

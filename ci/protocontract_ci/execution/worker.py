@@ -178,6 +178,8 @@ def _argument(spec: dict[str, Any]) -> Any:
     kind, value = spec["kind"], spec["value"]
     if kind == "bytes":
         return base64.b64decode(value)
+    if kind == "messages":
+        return [_argument({**spec, "kind": "message"})]
     if kind == "message":
         from google.protobuf import descriptor_pool, message_factory
 

@@ -20,6 +20,7 @@ from protocontract_ci.model import How, Use
 from protocontract_ci.usage.python.reader import Unread
 from protocontract_ci.usage.sql_in_python import Embedded
 from protocontract_ci.usage.sql_model import Access, Constant, Key, Left, Origin, Sql, SqlError, Table
+from protocontract_ci.usage.sql_routines import queries_of_routines
 from protocontract_ci.usage.sql_text import (
     Comment,
     Said,
@@ -141,9 +142,9 @@ def _said_at(embedded: Embedded, match: re.Match[str]) -> str:
 def _add_placed(whole: SqlFile, read: SqlFile, embedded: Embedded) -> None:
     """Adds what was found in one text at the lines of the file."""
     line = embedded.line
-    known = set(whole.uses)
+    known = {(use.line, use.path, use.how) for use in whole.uses}
     placed = (replace(use, line=line(use.line), column=1, origin=line(use.origin)) for use in read.uses)
-    whole.uses += [use for use in placed if use not in known]
+    whole.uses += [use for use in placed if (use.line, use.path, use.how) not in known]
     whole.bound = whole.bound or read.bound
     whole.numbers |= {(line(at), path) for at, path in read.numbers}
     whole.written += [replace(each, line=line(each.line)) for each in read.written]
@@ -161,6 +162,11 @@ def _read(name: str, text: str, compiled: str, roots: Roots, word: Word) -> SqlF
         _take_home(made, found)
     if failed is not None:
         raise failed
+    for query in queries_of_routines(text):
+        inside = SqlFile(query.text)
+        # What no dialect reads here may be of another language.
+        if _try(_File(name, query.text, roots, word), inside) is None:
+            _add_placed(found, inside, query)
     return found
 
 

@@ -48,6 +48,24 @@ class Subject:
     shown: tuple[bytes, ...] = ()
 
 
+@dataclass
+class _Failures:
+    """The functions that fail, with the lines where they do, and the first message that shows it."""
+
+    entries: dict[Entry, None] = field(default_factory=dict)
+    lines: set[int] = field(default_factory=set)
+    witness: Witness | None = None
+
+    def add(self, entry: Entry, lines: Iterable[int], witness: Witness | None) -> None:
+        self.entries[entry] = None
+        self.lines.update(lines)
+        self.witness = self.witness or witness
+
+    @property
+    def evidence(self) -> Evidence:
+        return Evidence("fails", tuple(sorted(self.lines)), tuple(self.entries), self.witness)
+
+
 class Experiments(Protocol):
     """How one file behaves against both states of the contracts."""
 
@@ -122,10 +140,12 @@ class RunExperiments(ABC):
         known = self._run(entries, subject, samples.both)
         fresh = self._run(entries, subject, samples.gained)
         usual = {_failure(entry, outcome) for entry, _, outcome in known if outcome.failed}
+        failures = _Failures()
         for entry, row, outcome in fresh:
             if outcome.failed and _failure(entry, outcome) not in usual:
-                witness = Witness(subject.new, _given(row), "after", confirmed=True)
-                return Evidence("fails", outcome.lines, (entry,), witness)
+                failures.add(entry, outcome.lines, Witness(subject.new, _given(row), "after", confirmed=True))
+        if failures.entries:
+            return failures.evidence
         return Evidence("passes", entries=tuple(entries)) if any(o.ran for _, _, o in fresh) else UNKNOWN
 
     def writers(self, subject: Subject, uses: Sequence[Use]) -> Evidence:
@@ -134,6 +154,7 @@ class RunExperiments(ABC):
         if not entries:
             return UNKNOWN
         kept = 0
+        failures = _Failures()
         judges = self.laboratory.maker.judges
         for entry, row, outcome in self._run(entries, subject, self.laboratory.samples(subject).both):
             if subject.demanded and not all(each.value for each in row):
@@ -145,9 +166,10 @@ class RunExperiments(ABC):
                 continue
             accepted = judges[1].accepts(subject.new, outcome.data)
             if accepted is False:
-                witness = Witness(subject.old, outcome.data, "before", confirmed=True)
-                return Evidence("fails", entries=(entry,), witness=witness)
+                failures.add(entry, (), Witness(subject.old, outcome.data, "before", confirmed=True))
             kept += accepted is True
+        if failures.entries:
+            return failures.evidence
         return Evidence("passes", entries=tuple(entries)) if kept else UNKNOWN
 
     def both(self, subject: Subject, uses: Sequence[Use], *, results: bool) -> Evidence:
@@ -167,17 +189,20 @@ class RunExperiments(ABC):
             return Evidence("passes", entries=tuple(entries))
         usual = {_failure(entry, old) for (entry, _), old in zip(calls, before.outcomes, strict=True) if old.failed}
         worked, cured, same = 0, 0, 0
+        failures = _Failures()
         for (entry, row), old, new in zip(calls, before.outcomes, after.outcomes, strict=True):
             if not old.ran or not new.ran:
                 continue
             if new.failed and not old.failed and _failure(entry, new) not in usual:
-                return Evidence("fails", new.lines, (entry,), _shown(subject, row))
+                failures.add(entry, new.lines, _shown(subject, row))
             cured += old.failed and not new.failed
             if not old.failed and not new.failed:
                 worked += 1
                 same += _value(old) == _value(new) if results else _kind(old) == _kind(new)
                 if results and _value(old) != _value(new):
-                    return Evidence("fails", (), (entry,), _shown(subject, row))
+                    failures.add(entry, (), _shown(subject, row))
+        if failures.entries:
+            return failures.evidence
         if (cured and not worked) or (worked and same == worked):
             return Evidence("passes", entries=tuple(entries))
         return Evidence("fails", entries=tuple(entries)) if worked and same < worked else UNKNOWN

@@ -361,3 +361,32 @@ def test_in_a_repository(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
         {"marts/a.sql": known.replace("STEP", finding["id"].split()[-1]) + (acme.root / "marts/a.sql").read_text()}
     )
     assert acme.verdicts()["marts"] == "adapted"
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "lines"),
+    [
+        (
+            "-- dialect: postgres\nCREATE FUNCTION f() RETURNS text LANGUAGE sql AS $$\n-- contract: shop.v1.Order\n"
+            "SELECT id,\n  coupon\nFROM orders;\n$$;\n", "not_adapted", (5,),
+        ),
+        (
+            "-- contract: shop.v1.Order for raw.orders\nCREATE OR REPLACE PROCEDURE p() LANGUAGE plpgsql AS $body$\n"
+            "DECLARE\n  found text;\nBEGIN\n  IF now() > then THEN\n    SELECT coupon INTO found FROM raw.orders;\n"
+            "  END IF;\n  UPDATE raw.orders SET note = 'x';\nEND;\n$body$;\nSELECT id FROM raw.orders;\n",
+            "not_adapted", (7,),
+        ),
+        (
+            "-- dialect: bigquery\nCREATE PROCEDURE d.p()\nBEGIN\n"
+            "  SELECT payload['buyer']['mail'] FROM events;\nEND;\n", "not_adapted", (4,),
+        ),
+        (
+            "-- contract: shop.v1.Order for raw.orders\nCREATE FUNCTION f() RETURNS text LANGUAGE sql AS $$\n"
+            "  SELECT coupon FROM tickets;\n$$;\nSELECT id FROM raw.orders;\n", "unaffected", (),
+        ),
+        ("CREATE FUNCTION f() AS $$\n  for select in coupon begin !! end\n$$;\n", "unaffected", ()),
+    ],
+)  # fmt: skip
+def test_queries_in_bodies_of_routines(text: str, verdict: str, lines: tuple[int, ...], tmp_path: Path) -> None:
+    found = judged(tmp_path, {"a.sql": text}, {})["a.sql"]
+    assert (found.verdict, found.lines) == (verdict, lines), found

@@ -55,15 +55,23 @@ export class Functions {
   // What can be given to a parameter; undefined where nobody knows.
   parameter(node, owner) {
     const { ts, checker, meanings } = this;
-    const type = checker.getTypeAtLocation(node);
+    const type = checker.getNonNullableType(checker.getTypeAtLocation(node));
     const messages = meanings.messages(type);
-    if (messages.length) return messages.length === 1 && meanings.parts(type).length === 1 ? { kind: "message", message: messages[0] } : undefined;
+    if (messages.length) return this.only(type, "message");
     const kinds = [[ts.TypeFlags.String, "str"], [ts.TypeFlags.Number, "int"], [ts.TypeFlags.BigInt, "bigint"], [ts.TypeFlags.Boolean, "bool"]];
     const plain = kinds.find(([flag]) => type.flags & flag);
     if (plain) return { kind: plain[1], message: "" };
     if (type.symbol?.name === "Uint8Array") return { kind: "raw", message: this.parsedAs(node, owner) };
+    if (type.flags & ts.TypeFlags.EnumLike) return { kind: "int", message: "" };
     const item = checker.isArrayType(type) ? checker.getTypeArguments(type)[0] : undefined;
+    if (item && meanings.messages(item).length) return this.only(item, "messages");
     return item && item.flags & ts.TypeFlags.String ? { kind: "list", message: "" } : undefined;
+  }
+
+  // A parameter that takes one message, and nothing else.
+  only(type, kind) {
+    const messages = this.meanings.messages(type);
+    return messages.length === 1 && this.meanings.parts(type).length === 1 ? { kind, message: messages[0] } : undefined;
   }
 
   // The message that bytes are parsed as: `fromBinary(OrderSchema, raw)`.

@@ -149,6 +149,7 @@ function outcome({ function: name, full, arguments: specs }) {
 
 function argument({ kind, value, message }) {
   if (kind === "bytes") return new Uint8Array(Buffer.from(value, "base64"));
+  if (kind === "messages") return [argument({ kind: "message", value, message })];
   if (kind === "bigint") return BigInt(value);
   if (kind !== "message") return value;
   const schema = registry.getMessage(message);
