@@ -161,17 +161,15 @@ def _memory(kind: str, path: Path, contract: Contract[Any], epochs: int, cache: 
     third = max(1, epochs // 3)
     early, late = statistics.median(looks[:third]), statistics.median(looks[-third:])
     records = epochs * len(train)
-    print(
-        f"{kind}: {records:,} samples in {epochs} epochs, resident MB of three processes: {early:.1f}, then {late:.1f}"
-    )
+    print(f"{kind}: {records:,} samples in {epochs} epochs, MB in three processes: {early:.1f}, then {late:.1f}")
     return late > early * 1.05
 
 
 def _resident(process: int | str) -> int:
-    """Resident memory in bytes that the process shares with none."""
+    """Memory of a process's own in bytes: what it shares with forks counts by its share, files that it maps do not."""
     lines = Path(f"/proc/{process}/smaps_rollup").read_text(encoding="ascii").splitlines()
-    private = [int(line.split()[1]) for line in lines if line.startswith(("Private_Clean:", "Private_Dirty:"))]
-    return sum(private) * 1024
+    (kilobytes,) = [int(line.split()[1]) for line in lines if line.startswith("Pss_Anon:")]
+    return kilobytes * 1024
 
 
 if __name__ == "__main__":

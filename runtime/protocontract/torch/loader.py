@@ -108,6 +108,7 @@ class ContractLoader(StatefulDataLoader):  # type: ignore[misc]  # torch is abse
         # The first global batch that is not delivered yet, and the one that the next iteration begins with.
         self._batch = 0
         self._start = 0
+        # Whether this loader's run has begun: here, or in the loader whose state was loaded.
         self._begun = False
         self._counts = Counts()
         self._counted_epoch = 0
@@ -154,7 +155,7 @@ class ContractLoader(StatefulDataLoader):  # type: ignore[misc]  # torch is abse
                 self._card.take()
         self._counted_epoch = epoch
         if self._quarantine is not None:
-            if start or epoch or self._begun:
+            if self._begun:
                 self._quarantine.cut_back(epoch, start)
             else:
                 self._quarantine.begin_anew()
@@ -247,11 +248,8 @@ class ContractLoader(StatefulDataLoader):  # type: ignore[misc]  # torch is abse
 
         builder: CardBuilder[Any] = CardBuilder(self._checked.contract)
         builder.merge(self._card)
-        report = self.report()
-        for name, digest, records in report.sources:
+        for name, digest, records in self.report().sources:
             builder.source(name, digest, records)
-        if report.counts.dropped:
-            builder.leave_out("uneven", report.counts.dropped)
         return builder
 
     # -- states

@@ -118,7 +118,9 @@ def test_each_epoch_writes_its_own_lines_and_a_new_run_a_new_file(folder: Path) 
     batches(loader)
     lines = [json.loads(line) for line in (folder / "rejects.jsonl").read_text().splitlines()]
     assert [line["epoch"] for line in lines] == [0] * 50 + [1] * 50
-    batches(ContractLoader(dataset(folder, "quarantine"), batch_size=100, collate_fn=numbers))
+    second = ContractLoader(dataset(folder, "quarantine"), batch_size=100, collate_fn=numbers)
+    second.set_epoch(7)
+    batches(second)
     assert len((folder / "rejects.jsonl").read_text().splitlines()) == 50
     assert len((folder / "rejects.jsonl.1").read_text().splitlines()) == 100
 
