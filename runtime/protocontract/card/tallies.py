@@ -194,13 +194,14 @@ class Texts:
         """Count one text."""
         self.lengths.add(len(value))
         self.ascii += value.isascii()
-        categories: Counter[str] = Counter()
-        alphabets: Counter[str] = Counter()
+        # Plain dictionaries: this is where a card of texts spends its time.
+        categories: dict[str, int] = {}
+        alphabets: dict[str, int] = {}
         for character, number in Counter(value).items():
             category, alphabet = _class(character)
-            categories[category] += number
+            categories[category] = categories.get(category, 0) + number
             if alphabet:
-                alphabets[alphabet] += number
+                alphabets[alphabet] = alphabets.get(alphabet, 0) + number
         for kept, found in ((self.categories, categories), (self.alphabets, alphabets)):
             for name, number in found.items():
                 _count(kept, name, number, 1)
