@@ -161,11 +161,9 @@ class RunExperiments(ABC):
                 continue
             if outcome.data is None or (outcome.message and outcome.message not in (subject.old, subject.new)):
                 continue
-            if not judges[0].accepts(subject.old, outcome.data):
-                # What was refused before is nothing new.
-                continue
             accepted = judges[1].accepts(subject.new, outcome.data)
-            if accepted is False:
+            if accepted is False and judges[0].accepts(subject.old, outcome.data):
+                # What was refused before is nothing new.
                 failures.add(entry, (), Witness(subject.old, outcome.data, "before", confirmed=True))
             kept += accepted is True
         if failures.entries:

@@ -51,6 +51,7 @@ class Decider:
         self._found: dict[Use, None] = {}
         #: JSON accesses: the field that a lookup by a key gave.
         self._json: dict[ast.AST, tuple[ir.Field, ...]] = {}
+        self._keyed: dict[ast.AST, Site] = {site.node: site for site in sites.found if site.kind == "key"}
 
     def uses(self) -> list[Use]:
         """All uses, in the order of the file."""
@@ -175,7 +176,7 @@ class Decider:
             case "parsed":
                 self._parsed(site, told)
             case "mask":
-                self._uncertain(site, "reflection")
+                self._uncertain(site, "reflection", deep=True)
             case "descriptor":
                 for message in told.messages:
                     self._add(site.node, message, "call")
@@ -228,9 +229,13 @@ class Decider:
             child, parent = parent, grand
         return "read"
 
-    def _uncertain(self, site: Site, how: How) -> None:
-        """The receiver may be any message that the file could have got."""
-        for message in self._possible():
+    def _uncertain(self, site: Site, how: How, *, deep: bool = False) -> None:
+        """The receiver may be any message that the file could have got; ``deep``: or one inside of these."""
+        possible = list(self._possible())
+        for message in possible if deep else ():
+            inner = (each.element_message for states in self._elements.fields(message).values() for each in states)
+            possible += [name for name in dict.fromkeys(inner) if name is not None and name not in possible]
+        for message in possible:
             for name in self._matching(site, (message,)):
                 self._add(site.node, name, how, certain=False, origin=site.origin)
 
@@ -427,6 +432,15 @@ class Decider:
         if isinstance(node, ast.Subscript) and not self._json.get(node):
             # An item of a list.
             node = node.value
+        if isinstance(node, ast.Name):
+            # An item of a loop, or a part that has got a name: what it comes from may stand behind it.
+            origin = self._sites.comes_from(node)
+            known = self._keyed.get(origin) if origin is not None else None
+            if known is not None and origin is not None:
+                if origin not in self._json:
+                    self._json[origin] = ()
+                    self._decide(known)
+                node = origin
         fields = self._json.get(node, ())
         return tuple(dict.fromkeys(message for each in fields if (message := each.element_message) is not None))
 

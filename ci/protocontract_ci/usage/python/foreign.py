@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from functools import lru_cache
 from typing import Final
 
 from protocontract_ci.usage.python.names import Names
@@ -39,27 +40,31 @@ def is_foreign(node: ast.expr, source: Source, names: Names) -> bool:
                 if each.arg == node.id:
                     return each.annotation is not None and _of_package(each.annotation, names)
         if isinstance(scope, _Function | ast.Module):
-            values = list(_bound_to(scope, node.id))
+            values = _bindings(scope).get(node.id)
             if values:
                 return all(isinstance(each, ast.Call) and _of_library(each.func, names) for each in values)
         scope = source.parent(scope)
     return False
 
 
-def _bound_to(scope: ast.AST, name: str) -> list[ast.expr | None]:
-    """What a name is bound to in a function or file: values of assignments and of ``with``; None for anything else."""
-    found: list[ast.expr | None] = []
+@lru_cache(maxsize=64)
+def _bindings(scope: ast.AST) -> dict[str, list[ast.expr | None]]:
+    """What names are bound to in a function or file: values of assignments and of ``with``; None for anything else."""
+    found: dict[str, list[ast.expr | None]] = {}
     for node in ast.walk(scope):
-        if isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found += [node.value for each in targets if isinstance(each, ast.Name) and each.id == name]
-            held = (inner for each in targets if isinstance(each, ast.Tuple | ast.List) for inner in ast.walk(each))
-            found += [None for each in held if isinstance(each, ast.Name) and each.id == name]
+        pairs: list[tuple[ast.expr | None, ast.expr | None]] = []
+        if isinstance(node, ast.Assign):
+            pairs = [(target, node.value) for target in node.targets]
+        elif isinstance(node, ast.AnnAssign):
+            pairs = [(node.target, node.value)]
         elif isinstance(node, ast.withitem):
-            target = node.optional_vars
-            found += [node.context_expr] if isinstance(target, ast.Name) and target.id == name else []
+            pairs = [(node.optional_vars, node.context_expr)]
         elif isinstance(node, ast.For | ast.AsyncFor | ast.comprehension | ast.NamedExpr):
-            found += [None for each in ast.walk(node.target) if isinstance(each, ast.Name) and each.id == name]
+            pairs = [(node.target, None)]
+        for target, value in pairs:
+            for each in ast.walk(target) if target is not None else ():
+                if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store):
+                    found.setdefault(each.id, []).append(value if each is target else None)
     return found
 
 

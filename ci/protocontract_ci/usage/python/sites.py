@@ -65,7 +65,7 @@ class Sites:
     elements: Elements
     found: list[Site] = field(default_factory=list)
     _constants: dict[str, ast.expr] = field(default_factory=dict)
-    _loops: dict[ast.AST, dict[str, ast.expr]] = field(default_factory=dict)
+    _stored: dict[ast.AST, dict[str, list[ast.expr | None]]] = field(default_factory=dict)
 
     def know(self, constants: Mapping[str, ast.expr]) -> None:
         """Take constants that the file has from elsewhere; before ``collect``."""
@@ -339,14 +339,26 @@ class Sites:
         scope = self.source.parent(node)
         while scope is not None and not isinstance(scope, ast.FunctionDef | ast.AsyncFunctionDef):
             scope = self.source.parent(scope)
-        values: list[ast.expr | None] = []
-        for each in ast.walk(scope) if scope is not None else ():
-            if isinstance(each, ast.Name) and each.id == node.id and not isinstance(each.ctx, ast.Load):
-                parent = self.source.parent(each)
-                values.append(parent.value if isinstance(parent, ast.Assign | ast.AnnAssign) else None)
-            elif isinstance(each, ast.Subscript) and isinstance(each.ctx, ast.Store):
-                values += [None] if isinstance(each.value, ast.Name) and each.value.id == node.id else []
+        values = self._stores(scope).get(node.id, []) if scope is not None else []
         return values[0] if len(values) == 1 else None
+
+    def _stores(self, scope: ast.AST) -> dict[str, list[ast.expr | None]]:
+        """What the names of a function are bound to; None where a key of one is set, or nobody wrote the value down."""
+        if scope not in self._stored:
+            found: dict[str, list[ast.expr | None]] = {}
+            for each in ast.walk(scope):
+                if isinstance(each, ast.Name) and not isinstance(each.ctx, ast.Load):
+                    parent = self.source.parent(each)
+                    value = parent.value if isinstance(parent, ast.Assign | ast.AnnAssign) else None
+                    found.setdefault(each.id, []).append(value)
+                elif (
+                    isinstance(each, ast.Subscript)
+                    and isinstance(each.ctx, ast.Store)
+                    and isinstance(each.value, ast.Name)
+                ):
+                    found.setdefault(each.value.id, []).append(None)
+            self._stored[scope] = found
+        return self._stored[scope]
 
     def compared_with(self, node: ast.AST) -> tuple[object, ...]:
         """The constants that an expression is compared with."""
@@ -360,6 +372,10 @@ class Sites:
                 parts = held.elts if isinstance(held, ast.Tuple | ast.List | ast.Set) else [held]
                 found += [each.value for each in parts if isinstance(each, ast.Constant)]
         return tuple(found)
+
+    def comes_from(self, node: ast.Name) -> ast.expr | None:
+        """What a name of a function is an item of, or bound to once."""
+        return self._loop(node) or self._local(node)
 
     def _loop(self, node: ast.Name) -> ast.expr | None:
         """What a loop variable runs over."""

@@ -1,0 +1,5 @@
+from doc_pb2 import Doc
+
+
+def doc() -> Doc:
+    return Doc(version="2.0")

@@ -1,0 +1,3 @@
+import type { Payment } from "./gen/payment_pb.js";
+
+export const masked = (p: Payment): string => "****" + p.card.slice(-4);

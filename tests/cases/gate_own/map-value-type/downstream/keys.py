@@ -1,0 +1,5 @@
+from stock_pb2 import Stock
+
+
+def names(stock: Stock) -> list:
+    return sorted(stock.levels)

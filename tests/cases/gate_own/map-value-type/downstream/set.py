@@ -1,0 +1,7 @@
+from stock_pb2 import Stock
+
+
+def stock(n: int) -> Stock:
+    made = Stock()
+    made.levels["a"] = n
+    return made

@@ -1,0 +1,3 @@
+import type { Cart } from "./gen/cart_pb.js";
+
+export const headline = (c: Cart): string => c.skus[0].toUpperCase();

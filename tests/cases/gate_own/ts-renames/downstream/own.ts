@@ -1,0 +1,4 @@
+interface Parcel {
+  shipTo: string;
+}
+export const place = (p: Parcel): string => p.shipTo;

@@ -1,0 +1,3 @@
+import type { Order } from "./gen/order_pb.js";
+
+export const place = (o: Order): string => o.shipTo;
