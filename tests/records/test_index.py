@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import pickle
 from collections import Counter
 from collections.abc import Callable
@@ -140,7 +141,23 @@ def _build_in_process(path: str, cache: str, barrier: Any, results: Any) -> None
     results.put(list(open_index(FileSource(path), JUDGE, cache).valid))
 
 
-def test_processes_that_make_it_at_once_do_not_disturb_each_other(tmp_path: Path) -> None:
+@pytest.mark.parametrize("locks", [True, False])
+def test_processes_that_make_it_at_once_do_not_disturb_each_other(
+    locks: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build = module._build
+
+    def building(*arguments: Any) -> list[bytes]:
+        (tmp_path / f"built-{os.getpid()}").touch()
+        return build(*arguments)
+
+    monkeypatch.setattr(module, "_build", building)
+    if not locks:
+
+        def refuse(*_: Any) -> None:
+            raise OSError
+
+        monkeypatch.setattr(module.fcntl, "flock", refuse)
     path = write_samples(tmp_path / "a.binpb", text_samples(2_000))
     context = multiprocessing.get_context("fork")
     barrier, results = context.Barrier(4), context.Queue()
@@ -152,7 +169,9 @@ def test_processes_that_make_it_at_once_do_not_disturb_each_other(tmp_path: Path
     for process in processes:
         process.join()
     assert all(valid == [number for number in range(2_000) if not is_bad(number)] for valid in found)
-    assert [file.suffix for file in (tmp_path / "cache").iterdir()] == [".verdicts"]
+    assert sorted(file.suffix for file in (tmp_path / "cache").iterdir()) == [".lock", ".verdicts"]
+    # One does the work, and the others wait for it.
+    assert not locks or len([*tmp_path.glob("built-*")]) == 1
 
 
 def test_a_file_that_changes_later_is_noticed(tmp_path: Path) -> None:

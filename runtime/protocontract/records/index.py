@@ -3,12 +3,13 @@
 An index is a file of its own in a cache folder. Its name and its first line say what it is of: the SHA-256 of the data
 file's content, the contract's fingerprint, how records were read, and the versions of all that verdicts depend on. It
 ends in the SHA-256 of all that stands before. One that is torn, or of something else, is made again; it is written
-aside and renamed, so that processes which make it at the same time do not disturb each other. It is read by mapping it
-into memory, so workers share it and none gets a copy.
+aside and renamed, so that processes which make it at the same time do not disturb each other; on one machine only one
+does, and the others wait. It is read by mapping it into memory, so workers share it and none gets a copy.
 """
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import logging
@@ -19,7 +20,7 @@ import tempfile
 import time
 from array import array
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -156,26 +157,54 @@ def open_index(source: FileLike, judge: Judge, cache: str | os.PathLike[str] | N
     folder = default_cache() if cache is None else Path(cache)
     rest = hashlib.sha256(json.dumps(key, sort_keys=True).encode()).hexdigest()
     path = folder / f"{key['sha256'][:32]}-{rest[:32]}.verdicts"
-    if path.exists():
-        try:
-            found = VerdictIndex(path, source, state)
-            if found.key == key and found.intact():
-                return found
-            reason = "of something else" if found.key != key else "torn"
-        except ContractError as error:
-            reason = str(error)
-        _LOG.warning("the index of %s is made again: %s", source.name, reason)
-    started = time.monotonic()
-    content = _build(source, judge, key)
-    if source.state() != state:
-        raise ContractError(f"{source.name} changed while it was indexed")
-    _write(path, content)
+    found = _kept(path, source, state, key)
+    if found is not None:
+        return found
+    with _alone(path):
+        # Somebody else may have made it meanwhile: the other ranks of a training start at the same moment.
+        found = _kept(path, source, state, key)
+        if found is not None:
+            return found
+        started = time.monotonic()
+        content = _build(source, judge, key)
+        if source.state() != state:
+            raise ContractError(f"{source.name} changed while it was indexed")
+        _write(path, content)
     found = VerdictIndex(path, source, state)
     _LOG.info(
         "indexed %s: %d records, %d of them bad, in %.1f s",
         source.name, len(found), len(found) - len(found.valid), time.monotonic() - started,
     )  # fmt: skip
     return found
+
+
+def _kept(path: Path, source: FileLike, state: tuple[int, ...], key: dict[str, Any]) -> VerdictIndex | None:
+    """The index that is there, if it is whole and of this file."""
+    if not path.exists():
+        return None
+    try:
+        found = VerdictIndex(path, source, state)
+        if found.key == key and found.intact():
+            return found
+        reason = "of something else" if found.key != key else "torn"
+    except ContractError as error:
+        reason = str(error)
+    _LOG.warning("the index of %s is made again: %s", source.name, reason)
+    return None
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """Within it, no other process of this machine makes the index: it would do the same work for nothing.
+
+    The lock goes with the process that holds it. Where there are no locks, several may work at once: that does no harm.
+    """
+    with ExitStack() as stack:
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lock = stack.enter_context(open(path.with_suffix(".lock"), "ab"))
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
 
 
 def _key(source: FileLike, judge: Judge) -> dict[str, Any]:
