@@ -148,6 +148,18 @@ def test_columns_are_asked_of_tables_only(tmp_path: Path) -> None:
     assert open_source(tmp_path / "a.jsonl", None, TRANSACTION, column=None).unit == "line"
 
 
+def test_without_pyarrow_the_extra_is_named(tmp_path: Path) -> None:
+    path = write(pa.table({"value": [b""]}), tmp_path / "a.parquet", "parquet")
+    script = (
+        "import sys; sys.modules['pyarrow'] = None\n"
+        "from protocontract.cli import main\n"
+        "sys.exit(main(['verify', '--contract', 'acme.finance.v1.Transaction', sys.argv[1]]))"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False)
+    needed = 'reading Parquet and Arrow files needs pyarrow: pip install "protocontract[arrow]"'
+    assert (done.returncode, done.stderr) == (2, f"error: {needed}\n")
+
+
 # -- what is refused
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pyarrow as pa
 from pyspark.sql import types  # pyright: ignore[reportMissingImports]  # the user's own
 
 from protocontract.arrow.schema import VERDICTS
@@ -16,7 +17,7 @@ def with_verdicts(schema: Any, prefix: str) -> Any:
     Raises ContractError where a field has the name of a verdict column; Spark compares names without their case.
     """
     taken = {name.lower() for name in schema.names}
-    fields = [types.StructField(prefix + field.name, _TYPES[str(field.type)], field.nullable) for field in VERDICTS]
+    fields = [types.StructField(prefix + field.name, _TYPES[field.type], field.nullable) for field in VERDICTS]
     clashing = [field.name for field in fields if field.name.lower() in taken]
     if clashing:
         raise ContractError(
@@ -27,8 +28,8 @@ def with_verdicts(schema: Any, prefix: str) -> Any:
 
 
 _TYPES = {
-    "bool": types.BooleanType(),
-    "binary": types.BinaryType(),
-    "list<item: string>": types.ArrayType(types.StringType()),
-    "list<item: int64>": types.ArrayType(types.LongType()),
+    pa.bool_(): types.BooleanType(),
+    pa.binary(): types.BinaryType(),
+    pa.list_(pa.string()): types.ArrayType(types.StringType()),
+    pa.list_(pa.int64()): types.ArrayType(types.LongType()),
 }

@@ -13,6 +13,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkabl
 from google.protobuf.message import Message
 
 from protocontract.contract import Contract, Encoding
+from protocontract.extras import missing_extra
 from protocontract.records.reading import FileEncoding, encoding_of, is_arrow, locate_lines, locate_messages
 from protocontract.violations import ContractError, Refusal
 
@@ -195,7 +196,10 @@ def open_source(
         if any(columns.values()):
             raise ValueError(f"{os.fspath(path)} has no columns; {', '.join(columns)} are of Parquet and Arrow files")
         return FileSource(path, encoding)
-    from protocontract.records.arrow_source import ArrowSource
+    try:
+        from protocontract.records.arrow_source import ArrowSource
+    except ImportError as error:
+        raise missing_extra("reading Parquet and Arrow files", error) or error from error
 
     return ArrowSource(path, contract, encoding=encoding, **columns)
 
