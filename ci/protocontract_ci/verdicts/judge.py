@@ -177,7 +177,8 @@ class Judge:
             held = [use for use in reads if any(entry.holds(use.line) for entry in evidence.entries)] or reads
             return _not_adapted("fails on a message that the new rule lets in", held, evidence, proof="witness")
         if evidence.result == "passes":
-            return Meaning("adapted", "copes with what the new rule lets in", proof="witness")
+            proof: Proof = "witness" if evidence.entries else "static"
+            return Meaning("adapted", "copes with what the new rule lets in", proof=proof)
         because = "reads this field, and nothing shows that it copes with what the new rule lets in"
         return _not_adapted(because, reads, UNKNOWN, proof="unresolved")
 

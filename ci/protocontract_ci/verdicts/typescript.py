@@ -58,6 +58,18 @@ class TypeScriptExperiments(RunExperiments):
     def _ran(self, side: int, calls: Sequence[Call]) -> Ran:
         return self.runners[side].run(self.file, calls)
 
+    def readers(self, subject: Subject, uses: Sequence[Use]) -> Evidence:
+        """See Experiments: by running, and where nothing could be run by what the code has for every value."""
+        told = super().readers(subject, uses)
+        if told.result != "unknown" or not all(use.certain and self._takes_any(use) for use in uses):
+            return told
+        return Evidence("passes")
+
+    def _takes_any(self, use: Use) -> bool:
+        """Whether a place has an answer to whatever the field holds: it shows it, or has a branch for all others."""
+        kinds = self.found.loose.get((use.line, use.path))
+        return use.how == "has" or (kinds is not None and kinds <= {"text", "handled"})
+
     def writers(self, subject: Subject, uses: Sequence[Use]) -> Evidence:
         """See Experiments: by the literals, and where these say nothing by what is written when functions run."""
         told = Literals(self.found, self.laboratory.maker).writers(subject, uses)
@@ -87,7 +99,7 @@ class TypeScriptExperiments(RunExperiments):
 
     def _hidden(self, use: Use) -> bool:
         """Whether a value of another type goes unnoticed: in a text, in JSON, or as anything."""
-        kinds = self.found.loose.get((use.line, use.path), set())
+        kinds = self.found.loose.get((use.line, use.path), set()) - {"handled", ""}
         if kinds == {"text"}:
             return not all(self._is_number(contracts, use.path) for contracts in (self.before, self.after))
         return bool(kinds)

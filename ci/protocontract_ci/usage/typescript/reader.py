@@ -77,7 +77,11 @@ class Function:
 
 @dataclass
 class TypeScriptFile:
-    """What was found in one file. ``loose`` are uses where a value of any type would do, with what it is for."""
+    """What was found in one file.
+
+    ``loose`` says what the uses at a line are for: "text", "json" or "any" where a value of any type would do,
+    "handled" where there is an answer to every value, "" for all others.
+    """
 
     text: str
     uses: list[Use] = field(default_factory=list)
@@ -216,8 +220,7 @@ def _file(text: str, found: Mapping[str, Any]) -> TypeScriptFile:
     for use in found["uses"]:
         loose = use.pop("loose")
         result.uses.append(Use(file=found["file"], **use))
-        if loose:
-            result.loose.setdefault((use["line"], use["path"]), set()).add(loose)
+        result.loose.setdefault((use["line"], use["path"]), set()).add(loose)
     result.written = [
         Written(each["line"], each["path"], None if each["literals"] is None else tuple(each["literals"]))
         for each in found["values"]

@@ -61,7 +61,7 @@ function isExit(ts, node) {
 }
 
 // The throw with which statements begin: no answer but a failure.
-function failing(ts, statements) {
+export function failing(ts, statements) {
   let first = statements[0];
   while (first && ts.isBlock(first)) [first] = first.statements;
   return first && ts.isThrowStatement(first) ? first : undefined;
@@ -206,7 +206,7 @@ function ofCall(finder, node) {
 }
 
 // Whether a lookup that finds nothing has an answer: `?? x`, `|| x`, `?.`, or a comparison.
-function hasAnswer(ts, node) {
+export function hasAnswer(ts, node) {
   let top = node;
   while (ts.isParenthesizedExpression(top.parent)) top = top.parent;
   const { parent } = top;

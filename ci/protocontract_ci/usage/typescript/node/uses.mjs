@@ -1,5 +1,5 @@
 // Finds every place of a file where it uses an element of the contracts.
-import { findDispatches } from "./dispatch.mjs";
+import { failing, findDispatches, hasAnswer } from "./dispatch.mjs";
 import { initializers } from "./initializers.mjs";
 import { calledName, collect, compare, isAbsent, isConsole, isEquality, isInHeritage, isTarget } from "./syntax.mjs";
 import { literalsOf } from "./values.mjs";
@@ -306,12 +306,28 @@ class Finder {
     return false;
   }
 
+  // Whether there is an answer to every value: a switch with a default that does not throw, a lookup with something in the
+  // place of what it does not find, a question whether a list or a set has it.
+  isHandled(node) {
+    const { ts } = this;
+    const { parent } = node;
+    if (ts.isSwitchStatement(parent)) {
+      const otherwise = parent.caseBlock.clauses.find(ts.isDefaultClause);
+      return parent.expression === node && otherwise !== undefined && !failing(ts, otherwise.statements);
+    }
+    if (ts.isElementAccessExpression(parent)) return parent.argumentExpression === node && hasAnswer(ts, parent);
+    if (!ts.isCallExpression(parent) || parent.arguments[0] !== node || !ts.isPropertyAccessExpression(parent.expression)) return false;
+    const name = parent.expression.name.text;
+    return name === "includes" || name === "has" || (name === "get" && hasAnswer(ts, parent));
+  }
+
   // Where a value of any type would do, so that a type checker says nothing of another type: in a text, or in JSON.
   loose(node) {
     const { ts } = this;
     let child = node;
     let { parent } = child;
     while (ts.isParenthesizedExpression(parent) || ts.isNonNullExpression(parent)) [child, parent] = [parent, parent.parent];
+    if (this.isHandled(child)) return "handled";
     if (ts.isTemplateSpan(parent)) return "text";
     if (ts.isBinaryExpression(parent) && parent.operatorToken.kind === ts.SyntaxKind.PlusToken) return "text";
     for (let at = node.parent; at && !ts.isStatement(at); at = at.parent) {
