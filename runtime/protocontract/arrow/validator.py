@@ -75,14 +75,12 @@ class ArrowValidator:
         normalised records of one RecordBatch have more than 2 GiB (give a Table instead).
         """
         schema = self.schema(rows.schema)
-        parts = self._parts(rows.column(self.column))
+        verdicts = pa.Table.from_batches(list(self._parts(rows.column(self.column))), schema=VERDICTS)
         if isinstance(rows, pa.Table):
-            verdicts = pa.Table.from_batches(list(parts), schema=VERDICTS)
             return cast("Tabular", pa.Table.from_arrays([*rows.columns, *verdicts.columns], schema=schema))
         try:
             # One array a column, which concatenating gives: a batch has no chunks.
-            verdicts = pa.Table.from_batches(list(parts), schema=VERDICTS).combine_chunks()
-            arrays = [_only_chunk(column) for column in verdicts.columns]
+            arrays = [_only_chunk(column) for column in verdicts.combine_chunks().columns]
         except (pa.ArrowInvalid, pa.ArrowCapacityError) as error:
             raise ValueError("the normalised records of a batch have more than 2 GiB; give a Table instead") from error
         return cast("Tabular", pa.RecordBatch.from_arrays([*rows.columns, *arrays], schema=schema))
