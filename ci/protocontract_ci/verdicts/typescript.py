@@ -130,12 +130,16 @@ def findings(judge: Judge, changes: Sequence[Change], file: FileOfModule, found:
         change = _cause(error, changes)
         if change is None or f"{change.path} {change.step}" in file.acknowledged:
             continue
-        lines = {line for path, line in error.paths if line and path in _names(change)} or {error.line}
-        # Of what is missing for something new, the compiler knows the place: names that stay are no mistake.
-        lines, named = ({error.line}, lines) if change.direction == "added" else (lines, set[int]())
-        explained |= {error.line}
+        named = {line for path, line in error.paths if line and path in _names(change)}
         known = next((each for each in result if each.change is change and each.verdict == "not_adapted"), None)
-        lines |= set(known.lines) if known is not None else set()
+        found_already = set(known.lines) if known is not None else set[int]()
+        if change.direction == "added":
+            # Of what is missing for something new, a dispatch or else the compiler knows the place: names that stay are no
+            # mistake.
+            lines = found_already or {error.line}
+        else:
+            lines = (named or {error.line}) | found_already
+        explained |= {error.line}
         related = {error.line, *named, *(known.related if known is not None else ())} - lines
         result = [each for each in result if each.change is not change]
         result.append(
