@@ -128,28 +128,31 @@ class Task:
 
     def _use(self, delivery: Delivery, outcomes: Sequence[tuple[object, Outcome[Any]]], *, repeated: bool) -> None:
         """Put good records into a delivery, each with what shows its place."""
+        # Counted before a transform gets the messages, which may change them.
         counts = delivery.counts
-        items: list[Any] = []
-        for place, outcome in outcomes:
-            try:
-                items.append(self.dataset.item(outcome.message))
-            except Exception as error:  # the user's own code: its error, with the place
-                error.add_note(f"transform of {place}")
-                raise
-            if repeated:
-                counts.repeated += 1
-                continue
-            counts.read += 1
-            counts.used += 1
-            counts.normalized += bool(outcome.changes)
-            if outcome.violations:
-                counts.warnings.update(warned_rules(outcome.violations))
-            if delivery.card is not None:
-                delivery.card.add(outcome)
+        if repeated:
+            counts.repeated += len(outcomes)
+        else:
+            counts.read += len(outcomes)
+            counts.used += len(outcomes)
+            for _, outcome in outcomes:
+                counts.normalized += bool(outcome.changes)
+                if outcome.violations:
+                    counts.warnings.update(warned_rules(outcome.violations))
+                if delivery.card is not None:
+                    delivery.card.add(outcome)
+        items = [self._item(place, outcome.message) for place, outcome in outcomes]
         if self.collate is not None:
             delivery.batch = self.collate(items)
         else:
             delivery.batch = self.dataset.collate(items, [place for place, _ in outcomes])
+
+    def _item(self, place: object, message: Any) -> Any:
+        try:
+            return self.dataset.item(message)
+        except Exception as error:  # the user's own code: its error, with the place
+            error.add_note(f"transform of {place}")
+            raise
 
     def _reject(self, delivery: Delivery, record: Record, outcome: Outcome[Any], step: tuple[int, int]) -> None:
         """Count a bad record in a delivery, by the policy. ``step``: epoch and global batch."""
