@@ -134,8 +134,8 @@ def findings(judge: Judge, changes: Sequence[Change], file: FileOfModule, found:
         known = next((each for each in result if each.change is change and each.verdict == "not_adapted"), None)
         found_already = set(known.lines) if known is not None else set[int]()
         if change.direction == "added":
-            # Of what is missing for something new, a dispatch or else the compiler knows the place: names that stay are no
-            # mistake.
+            # Of what is missing for something new, a dispatch or else the compiler knows the place: names that stay are
+            # no mistake.
             lines = found_already or {error.line}
         else:
             lines = (named or {error.line}) | found_already
