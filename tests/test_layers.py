@@ -31,6 +31,7 @@ ONLY_IN = {
     "numpy": ["relations", "tensors", "torch/order.py", "calibrate/quantize.py"],
     "onnx": ["calibrate/quantize.py"],
     "onnxruntime": ["calibrate/quantize.py"],
+    "grpc": ["serving"],
     "opentelemetry": ["kafka/tracing.py"],
     "prometheus_client": ["metrics.py"],
     "torch": ["torch"],

@@ -6,7 +6,7 @@ from typing import Final
 
 from protocontract.violations import MissingExtra
 
-# Top-level module -> (distribution on PyPI, extra of ours): a missing module cannot be asked where it comes from.
+# Module -> (distribution on PyPI, extra of ours): a missing module cannot be asked where it comes from.
 _PROVIDERS: Final[dict[str, tuple[str, str]]] = {
     "kafka": ("kafka-python", "kafka"),
     "grpc_tools": ("grpcio-tools", "compiler"),
@@ -14,6 +14,9 @@ _PROVIDERS: Final[dict[str, tuple[str, str]]] = {
     "jinja2": ("jinja2", "compiler"),
     "prometheus_client": ("prometheus-client", "metrics"),
     "opentelemetry": ("opentelemetry-api", "otel"),
+    "grpc": ("grpcio", "serving"),
+    # In googleapis-common-protos, which grpcio-status brings.
+    "google.rpc": ("grpcio-status", "serving"),
     "hypothesis": ("hypothesis", "testing"),
     "numpy": ("numpy", "tensors"),
     "torch": ("torch", "torch"),
@@ -28,5 +31,6 @@ def missing_extra(part: str, error: ImportError) -> MissingExtra | None:
     """What to say about a failed import in ``part`` (``protocontract.kafka``), or None where no extra would help."""
     if isinstance(error, MissingExtra):
         return error
-    provider = _PROVIDERS.get((error.name or "").partition(".")[0])
+    name = error.name or ""
+    provider = _PROVIDERS.get(name) or _PROVIDERS.get(name.partition(".")[0])
     return None if provider is None else MissingExtra(part, *provider)

@@ -1,0 +1,94 @@
+"""One RPC's two directions, the same for every kind of server: bytes in, messages for the handler, and back."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any, Final, Generic, TypeVar
+
+from google.protobuf.message import Message
+
+from protocontract.contract import Contract
+from protocontract.serving.door import Door
+from protocontract.serving.methods import Method
+from protocontract.serving.rejection import Rejected, bad_message, refused
+from protocontract.violations import Violation
+
+log: Final = logging.getLogger("protocontract.serving")
+
+M = TypeVar("M", bound=Message)
+
+
+class Checked(Generic[M]):
+    """A message type on one side of an RPC."""
+
+    def __init__(self, contract: Contract[M] | None, *, request: bool) -> None:
+        self.contract = contract
+        self.request = request
+
+    def read(self, raw: bytes, deserialize: Callable[[bytes], Any] | None, index: int | None) -> Any:
+        """The normalised, valid message in ``raw``, as the handler's own type. Raises Rejected."""
+        contract = self.contract
+        if contract is None:
+            return raw if deserialize is None else deserialize(raw)
+        outcome = contract.process(raw)
+        if outcome.message is None:
+            raise self._rejected(contract, outcome.violations, index)
+        if deserialize is None or getattr(deserialize, "__self__", None) is contract.message_type:
+            return outcome.message
+        # The handler's class is another one than the contract's: generated twice, or compiled at run time.
+        return deserialize(outcome.message.SerializeToString(deterministic=True))
+
+    def write(self, message: Any, serialize: Callable[[Any], bytes] | None, index: int | None) -> bytes:
+        """The bytes of a message that keeps its contract, normalised. Raises Rejected."""
+        contract = self.contract
+        if contract is None:
+            return message if serialize is None else serialize(message)
+        if not isinstance(message, Message | bytes):
+            raise refused("INTERNAL", f"the handler returned {type(message).__name__}; expected {contract.full_name}")
+        raw = message if isinstance(message, bytes) else message.SerializeToString(deterministic=True)
+        outcome = contract.process(raw)
+        if outcome.message is None:
+            raise self._rejected(contract, outcome.violations, index)
+        return outcome.message.SerializeToString(deterministic=True) if outcome.changes else raw
+
+    def _rejected(self, contract: Contract[Any], violations: tuple[Violation, ...], index: int | None) -> Rejected:
+        found = bad_message(contract, violations, request=self.request, index=index)
+        if not self.request:
+            # The caller cannot mend it: whoever runs the service has to hear of it.
+            log.error("%s", found.status.message)
+        return found
+
+
+class Call:
+    """What is done at the door and in both directions of one RPC; shared by all its calls."""
+
+    def __init__(self, method: Method) -> None:
+        self.method = method
+        self.door = Door(method)
+        self.request: Checked[Any] = Checked(method.request, request=True)
+        self.response: Checked[Any] = Checked(method.response, request=False)
+
+    def timeout(self, remaining: float | None) -> float | None:
+        """The seconds that a call may take at most, given what its caller's deadline leaves."""
+        return self.method.level.timeout(remaining)
+
+
+def remaining(context: Any) -> float | None:
+    """The seconds that a caller's deadline leaves; None without one.
+
+    Without a deadline gRPC tells of one that is ages away.
+    """
+    left = context.time_remaining()
+    return None if left is None or left > _AGES else float(left)
+
+
+#: Ten years, in seconds.
+_AGES: Final = 315_576_000.0
+
+
+def out_of_time(call: Call, seconds: float) -> Rejected:
+    """The status of a call that took longer than its level allows."""
+    return refused(
+        "DEADLINE_EXCEEDED", f"not answered within {seconds:g} s", reason="DEADLINE", method=call.method.name
+    )

@@ -1,0 +1,213 @@
+"""The interceptor for ``grpc.aio.server``: all four kinds of RPC, handlers of every style.
+
+gRPC looks at a handler to know its style: a coroutine, an asynchronous generator, or a plain function, which it runs on
+its executor. What is put in a handler's place must be of the same style, hence so many small functions. Bytes reach
+these functions undecoded: a deserializer that fails could only be INTERNAL.
+
+Handlers also read and write through their context (``await context.read()``), so the context is wrapped.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from typing import Any, NoReturn, TypeVar
+
+import grpc
+import grpc.aio
+
+from protocontract.contract import Contract
+from protocontract.serving.call import Call, out_of_time, remaining
+from protocontract.serving.interceptor_sync import sync_handler
+from protocontract.serving.methods import Methods
+from protocontract.serving.rejection import Rejected
+
+T = TypeVar("T")
+
+
+class ContractInterceptor(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # an untyped base class
+    """Checks requests and responses of contracted services: ``grpc.aio.server(interceptors=[ContractInterceptor()])``.
+
+    Handlers get normalised, valid messages. A bad request is INVALID_ARGUMENT, a bad response INTERNAL, both with
+    google.rpc.BadRequest and ErrorInfo; services without a contract pass, health checks and reflection among them.
+    """
+
+    def __init__(self, contracts: Mapping[str, Contract[Any]] | None = None, *, pool: Any = None) -> None:
+        """``contracts`` by full message name come before generated ones; ``pool`` knows the services."""
+        self._methods = Methods(contracts, pool)
+        self._calls: dict[str, Call] = {}
+
+    async def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], Awaitable[grpc.RpcMethodHandler[Any, Any] | None]],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> grpc.RpcMethodHandler[Any, Any] | None:
+        """The handler of an RPC, with its checks around it."""
+        handler = await continuation(handler_call_details)
+        name = handler_call_details.method
+        method = self._methods.find(name)
+        if handler is None or method is None:
+            return handler
+        call = self._calls.get(name)
+        if call is None:
+            call = self._calls[name] = Call(method)
+        return _checked(call, handler)
+
+
+def _checked(call: Call, handler: Any) -> Any:
+    behavior = handler.unary_unary or handler.unary_stream or handler.stream_unary or handler.stream_stream
+    if not inspect.iscoroutinefunction(behavior) and not inspect.isasyncgenfunction(behavior):
+        return sync_handler(call, handler)
+    deserialize, serialize = handler.request_deserializer, handler.response_serializer
+
+    if handler.request_streaming:
+
+        def first(incoming: Any, context: _Context) -> Any:
+            return context.requests(incoming)
+
+        def size(incoming: Any) -> int | None:
+            return None
+    else:
+
+        def first(incoming: Any, context: _Context) -> Any:
+            return call.request.read(incoming, deserialize, None)
+
+        def size(incoming: Any) -> int | None:
+            return len(incoming)
+
+    def enter(incoming: Any, context: Any) -> tuple[Any, _Context]:
+        call.door.enter(size(incoming), remaining(context))
+        mine = _Context(call, context, deserialize, serialize)
+        return first(incoming, mine), mine
+
+    if inspect.isasyncgenfunction(behavior):
+
+        async def stream(incoming: Any, context: Any) -> AsyncIterator[bytes]:
+            try:
+                request, mine = enter(incoming, context)
+                until = _until(call, context)
+                responses = behavior(request, mine).__aiter__()
+                while True:
+                    try:
+                        response = await _before(until, responses.__anext__(), call)
+                    except StopAsyncIteration:
+                        return
+                    yield mine.outgoing(response)
+            except Rejected as rejected:
+                await _abort(context, rejected)
+
+        return _handler(handler, stream)
+
+    if handler.response_streaming:
+
+        async def write(incoming: Any, context: Any) -> None:
+            try:
+                request, mine = enter(incoming, context)
+                await _before(_until(call, context), behavior(request, mine), call)
+            except Rejected as rejected:
+                await _abort(context, rejected)
+
+        return _handler(handler, write)
+
+    async def unary(incoming: Any, context: Any) -> bytes:
+        try:
+            request, mine = enter(incoming, context)
+            response = await _before(_until(call, context), behavior(request, mine), call)
+            return call.response.write(response, serialize, None)
+        except Rejected as rejected:
+            await _abort(context, rejected)
+
+    return _handler(handler, unary)
+
+
+class _Context:
+    """A handler's context: what it reads and writes is checked, all else is gRPC's."""
+
+    def __init__(self, call: Call, context: Any, deserialize: Any, serialize: Any) -> None:
+        self._call = call
+        self._context = context
+        self._deserialize = deserialize
+        self._serialize = serialize
+        self._read = self._written = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._context, name)
+
+    def incoming(self, raw: bytes) -> Any:
+        index, self._read = self._read, self._read + 1
+        self._call.door.measure(len(raw), index)
+        return self._call.request.read(raw, self._deserialize, index)
+
+    def outgoing(self, message: Any) -> bytes:
+        index, self._written = self._written, self._written + 1
+        return self._call.response.write(message, self._serialize, index)
+
+    async def requests(self, incoming: AsyncIterator[bytes]) -> AsyncIterator[Any]:
+        async for raw in incoming:
+            try:
+                message = self.incoming(raw)
+            except Rejected as rejected:
+                await _abort(self._context, rejected)
+            yield message
+
+    async def read(self) -> Any:
+        raw = await self._context.read()
+        if raw is grpc.aio.EOF:  # pyright: ignore[reportAttributeAccessIssue]  # of its compiled part
+            return raw
+        try:
+            return self.incoming(raw)
+        except Rejected as rejected:
+            await _abort(self._context, rejected)
+
+    async def write(self, message: Any) -> None:
+        try:
+            raw = self.outgoing(message)
+        except Rejected as rejected:
+            await _abort(self._context, rejected)
+        await self._context.write(raw)
+
+
+def _until(call: Call, context: Any) -> float | None:
+    """When the call must be answered, by the loop's clock; None where nobody says.
+
+    Where the caller's own deadline is the nearest, gRPC ends the call by itself.
+    """
+    left = remaining(context)
+    seconds = call.timeout(left)
+    if seconds is None or seconds == left:
+        return None
+    return asyncio.get_running_loop().time() + seconds
+
+
+async def _before(until: float | None, work: Awaitable[T], call: Call) -> T:
+    if until is None:
+        return await work
+    loop = asyncio.get_running_loop()
+    started = loop.time()
+    scope = asyncio.timeout_at(until)
+    try:
+        async with scope:
+            return await work
+    except TimeoutError:
+        if not scope.expired():
+            raise  # the handler's own
+        raise out_of_time(call, until - started) from None
+
+
+async def _abort(context: Any, rejected: Rejected) -> NoReturn:
+    await context.abort(
+        getattr(grpc.StatusCode, rejected.code),
+        rejected.status.message,
+        (*(context.trailing_metadata() or ()), *rejected.metadata()),
+    )
+    raise AssertionError("abort returned")
+
+
+def _handler(handler: Any, behavior: Any) -> Any:
+    make: Any = getattr(
+        grpc,
+        f"{'stream' if handler.request_streaming else 'unary'}_{'stream' if handler.response_streaming else 'unary'}"
+        "_rpc_method_handler",
+    )
+    return make(behavior)

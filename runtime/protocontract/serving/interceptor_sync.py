@@ -1,0 +1,127 @@
+"""The interceptor for ``grpc.server``, and the checks around plain functions under ``grpc.aio`` too.
+
+Nothing can stop a plain function that takes too long: the caller has its answer at its deadline, the function goes on.
+
+A call ends by its code and a return, never by ``context.abort``: under ``grpc.aio`` the loop may still be sending what
+a generator yielded before, and gRPC takes no second operation beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import grpc
+
+from protocontract.contract import Contract
+from protocontract.serving.call import Call, remaining
+from protocontract.serving.methods import Methods
+from protocontract.serving.rejection import Rejected
+
+
+class SyncContractInterceptor(grpc.ServerInterceptor):  # type: ignore[misc]  # an untyped base class
+    """As ``ContractInterceptor``, for ``grpc.server(executor, interceptors=[SyncContractInterceptor()])``."""
+
+    def __init__(self, contracts: Mapping[str, Contract[Any]] | None = None, *, pool: Any = None) -> None:
+        """``contracts`` by full message name come before generated ones; ``pool`` knows the services."""
+        self._methods = Methods(contracts, pool)
+        self._calls: dict[str, Call] = {}
+
+    def intercept_service(
+        self,
+        continuation: Callable[[grpc.HandlerCallDetails], grpc.RpcMethodHandler[Any, Any] | None],
+        handler_call_details: grpc.HandlerCallDetails,
+    ) -> grpc.RpcMethodHandler[Any, Any] | None:
+        """The handler of an RPC, with its checks around it."""
+        handler = continuation(handler_call_details)
+        name = handler_call_details.method
+        method = self._methods.find(name)
+        if handler is None or method is None:
+            return handler
+        # Two threads may meet here: the call that was entered first is everybody's, with its bucket.
+        call = self._calls.get(name) or self._calls.setdefault(name, Call(method))
+        return sync_handler(call, handler)
+
+
+def sync_handler(call: Call, handler: Any) -> Any:
+    """A handler of plain functions with the checks of ``call`` around it."""
+    behavior = handler.unary_unary or handler.unary_stream or handler.stream_unary or handler.stream_stream
+    deserialize, serialize = handler.request_deserializer, handler.response_serializer
+
+    def requests(incoming: Iterator[bytes]) -> Iterator[Any]:
+        for index, raw in enumerate(incoming):
+            call.door.measure(len(raw), index)
+            # A bad one goes up through the handler; a handler that goes on all the same gets no more of them.
+            yield call.request.read(raw, deserialize, index)
+
+    def enter(incoming: Any, context: Any) -> Any:
+        if handler.request_streaming:
+            call.door.enter(None, remaining(context))
+            return _Requests(requests(incoming))
+        call.door.enter(len(incoming), remaining(context))
+        return call.request.read(incoming, deserialize, None)
+
+    if handler.response_streaming:
+
+        def stream(incoming: Any, context: Any) -> Iterator[bytes]:
+            try:
+                request = enter(incoming, context)
+                for index, response in enumerate(behavior(request, context)):
+                    _demand_kept(request)
+                    yield call.response.write(response, serialize, index)
+                _demand_kept(request)
+            except Rejected as rejected:
+                _end(context, rejected)
+
+        made: Any = (
+            grpc.stream_stream_rpc_method_handler
+            if handler.request_streaming
+            else (grpc.unary_stream_rpc_method_handler)
+        )
+        return made(stream)
+
+    def unary(incoming: Any, context: Any) -> bytes:
+        try:
+            request = enter(incoming, context)
+            response = behavior(request, context)
+            _demand_kept(request)
+            return call.response.write(response, serialize, None)
+        except Rejected as rejected:
+            _end(context, rejected)
+            return b""
+
+    made = grpc.stream_unary_rpc_method_handler if handler.request_streaming else grpc.unary_unary_rpc_method_handler
+    return made(unary)
+
+
+class _Requests:
+    """The requests of a stream, and what was wrong with the last of them."""
+
+    def __init__(self, messages: Iterator[Any]) -> None:
+        self._messages = messages
+        self.rejected: Rejected | None = None
+
+    def __iter__(self) -> Iterator[Any]:
+        return self
+
+    def __next__(self) -> Any:
+        try:
+            return next(self._messages)
+        except Rejected as rejected:
+            self.rejected = rejected
+            raise
+
+
+def _demand_kept(request: Any) -> None:
+    """A handler may have caught what its requests raised: the call ends all the same. Raises Rejected."""
+    if isinstance(request, _Requests) and request.rejected is not None:
+        raise request.rejected
+
+
+def _end(context: Any, rejected: Rejected) -> None:
+    """Give a call its status; it ends when its function returns."""
+    # The context of a plain function under grpc.aio does not tell what the handler has set there.
+    before = context.trailing_metadata() if hasattr(context, "trailing_metadata") else ()
+    context.set_trailing_metadata((*(before or ()), *rejected.metadata()))
+    context.set_code(getattr(grpc.StatusCode, rejected.code))
+    context.set_details(rejected.status.message)
