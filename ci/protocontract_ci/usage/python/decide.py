@@ -157,9 +157,7 @@ class Decider:
             case "construct":
                 self._construct(site, told)
             case "reflection":
-                name_of = self._type(site.name) if site.name is not None else _NOTHING
-                if name_of.oneofs or ("NameOf[" in name_of.text and name_of.messages):
-                    # WhichOneof() or a descriptor told it: there is a field of that name, whatever it is.
+                if self._is_told_name(site):
                     return
                 for name in (*self._matching(site, told.messages), *self._held(site, told)):
                     self._add(site.node, name, "reflection", certain=site.pattern is None, origin=site.origin)
@@ -256,6 +254,11 @@ class Decider:
                 if name in site.names or (site.pattern is not None and site.pattern.fullmatch(name)):
                     yield f"{message}.{name}"
 
+    def _is_told_name(self, site: Site) -> bool:
+        """Whether WhichOneof() or a descriptor told the name: there is a field of that name, whatever it is."""
+        name_of = self._type(site.name) if site.name is not None else _NOTHING
+        return bool(name_of.oneofs) or "NameOf[" in name_of.text
+
     def _held(self, site: Site, told: Revealed) -> Iterator[str]:
         """What names mean in a generated module, or of a stub: ``getattr(order_pb2, "Order")``."""
         bound = self._names.resolve(site.asked)
@@ -269,6 +272,8 @@ class Decider:
         call = site.node
         assert isinstance(call, ast.Call)
         assert isinstance(call.func, ast.Attribute)
+        if self._is_told_name(site):
+            return
         how: How = BY_NAME[call.func.attr]  # type: ignore[assignment]
         certain = site.pattern is None
         for message in told.messages:
