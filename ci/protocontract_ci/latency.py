@@ -13,8 +13,8 @@ from typing import Any, Final
 
 from protocontract.contract import Contract
 from protocontract_ci.compiled import compiled
+from protocontract_ci.conformance import changed_messages
 from protocontract_ci.diff.compare import Diff
-from protocontract_ci.diff.wording import group_of
 from protocontract_ci.execution.samples import SampleMaker
 from protocontract_ci.reports.slowdown import Slowdown
 
@@ -30,13 +30,7 @@ def slowdowns_of(diff: Diff, limit: float, *, clock: Clock = time.process_time_n
 
     Raises ContractError for a state with mistakes.
     """
-    changed = sorted({group_of(change) for change in diff.changes if change.direction != "neutral"})
-    names = [
-        (old, new)
-        for old in changed
-        if old in diff.before.schema.messages
-        and (new := diff.pairs.new_names.get(old, old)) in diff.after.schema.messages
-    ]
+    names = changed_messages(diff)
     if not names:
         return []
     # protovalidate takes long to import, and few changes come here.

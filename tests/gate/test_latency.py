@@ -102,3 +102,28 @@ def test_it_is_measured_on_demand_only(capsys: pytest.CaptureFixture[str]) -> No
     (found,) = json.loads(capsys.readouterr().out)["slowdowns"]
     assert found["too_slow"] is False
     assert main([*words, "--max-slowdown", "0.5"]) == 2
+
+
+def test_a_contract_that_costs_many_times_more_is_red(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The whole way, on a cost that no machine hides: what was a length is an amount of money."""
+    proto = (
+        'syntax = "proto3";\npackage shop.v1;\nimport "buf/validate/validate.proto";\n'
+        'import "protocontract/v1/contract.proto";\nmessage Order {{\n'
+        "  string code = 1 [(buf.validate.field).string.min_len = 1{rule}];\n}}\n"
+    )
+    slow = ', (protocontract.v1.field).money = {default_currency: "USD" allowed: ["USD"]}'
+    for state, rule in (("before", ""), ("after", slow)):
+        (tmp_path / state).mkdir()
+        (tmp_path / state / "order.proto").write_text(proto.format(rule=rule))
+    (tmp_path / "modules").mkdir()
+    words = ["gate", "--before", str(tmp_path / "before"), "--after", str(tmp_path / "after"), "--format", "json"]
+    words += ["--modules", str(tmp_path / "modules")]
+    assert main(words) == 0
+    capsys.readouterr()
+    assert main([*words, "--max-slowdown", "2"]) == 1
+    answer = json.loads(capsys.readouterr().out)
+    (found,) = answer["slowdowns"]
+    assert (found["message"], found["too_slow"], answer["exit_code"]) == ("shop.v1.Order", True, 1)
+    # The other way round it is faster.
+    words[2], words[4] = words[4], words[2]
+    assert main([*words, "--max-slowdown", "2"]) == 0

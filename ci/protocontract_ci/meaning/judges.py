@@ -49,7 +49,7 @@ class Judges:
         if contract is None:
             return None
         try:
-            return not [found for found in contract.validate(message) if _of_buf_validate(found.rule_id)]
+            return not [found for found in contract.validate(message) if of_buf_validate(found.rule_id)]
         except RuleEvaluationError:
             return False
         except ContractError:
@@ -66,5 +66,6 @@ class Judges:
         return self._compiled[file]
 
 
-def _of_buf_validate(rule_id: str) -> bool:
+def of_buf_validate(rule_id: str) -> bool:
+    """Whether a rule is one that protovalidate knows, and not a relation of ours."""
     return rule_id.partition(".")[0] not in ("spans", "sequence", "graph", "tensor")

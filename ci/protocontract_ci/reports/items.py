@@ -23,6 +23,8 @@ _PROOFS: Final[tuple[Proof, ...]] = ("witness", "static", "unresolved")
 IMPACT: Final = "impact_on_data"
 #: The rule of an item that tells that a message costs more than allowed.
 SLOWER: Final = "slower_than_allowed"
+#: The rule of an item that tells that validators say what no change tells.
+UNEXPLAINED: Final = "not_as_changes_say"
 #: The owner of what has none.
 NOBODY: Final = "no owner"
 #: What helps where a module's own state is at fault; no acknowledgement does.
@@ -42,8 +44,8 @@ class Item:
     """One thing to look at. ``file`` is below the top of the repository; ``line`` is 0 where none is known.
 
     ``fingerprint`` is made of the finding's id alone: it stays when code moves to another line or file. ``rule`` is
-    the kind of the change, ``unverified``, ``stale_copy``, IMPACT or SLOWER. ``module`` is empty for what is about a
-    contract itself.
+    the kind of the change, ``unverified``, ``stale_copy``, IMPACT, SLOWER or UNEXPLAINED. ``module`` is empty for what
+    is about a contract itself.
     """
 
     fingerprint: str
@@ -88,6 +90,18 @@ def items(report: Report) -> list[Item]:
     found += [_of_contract(report, change) for change in report.diff.demands]
     found += [_of_impact(report, impact) for impact in report.impacts if impact.differing]
     found += [_of_slowdown(report, slowdown) for slowdown in report.too_slow]
+    found += [
+        _of_message(
+            report,
+            each.message,
+            UNEXPLAINED,
+            "error",
+            f"conformance {each.message}",
+            f"conformance: {each.message}",
+            each.text,
+        )
+        for each in report.not_conforming
+    ]
     found.sort(
         key=lambda item: (
             _LEVELS.index(item.level), item.rule == "unverified", _PROOFS.index(item.proof), item.file, item.line,

@@ -27,6 +27,8 @@ def as_object(report: Report) -> dict[str, Any]:
         found["impacts"] = [impact_object(impact) for impact in report.impacts]
     if report.slowdowns:
         found["slowdowns"] = [{**asdict(each), "too_slow": each.too_slow} for each in report.slowdowns]
+    if report.conformances:
+        found["conformances"] = [{**asdict(each), "failed": each.failed} for each in report.conformances]
     if report.notes:
         found["notes"] = list(report.notes)
     return found

@@ -59,6 +59,8 @@ def _render(report: Report, limit: int, marker: str) -> str:
         _impact(page, impact)
     for each in report.slowdowns:
         page.add(f"{'Too slow' if each.too_slow else 'Cost'}: {escaped(each.text)}", "")
+    for judged in report.conformances:
+        page.add(f"{'Not as the changes say' if judged.failed else 'Conformance'}: {escaped(judged.text)}", "")
     notes = [item for item in found if item.level == "note" and item.rule != IMPACT]
     page.table("### Notices", _COLUMNS, notes, _row, lambda _: "notice")
     told = [verdict for verdict in report.ordered() if verdict.verdict == "adapted"]

@@ -13,6 +13,7 @@ from typing import Final, TextIO
 
 from protocontract.terminal import Paint
 from protocontract_ci import sample
+from protocontract_ci.conformance import conformances_of
 from protocontract_ci.latency import slowdowns_of
 from protocontract_ci.reports import github, gitlab, junit, markdown, sarif, text
 from protocontract_ci.reports.json_object import as_object
@@ -34,13 +35,18 @@ STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options ``--format``, ``--output``, ``--sample``, ``--max-slowdown``, ``--show-values``."""
+    """The options that say what is looked at besides, and how the answer is written."""
     parser.add_argument("--format", choices=tuple(FORMATS), default="text", help="how the answer is written")
     parser.add_argument(
         "--output", action="append", default=[], type=_output, metavar="FORMAT=FILE",
         help="write it to a file too, in any of these formats; may be given several times",
     )  # fmt: skip
     sample.add_option(parser)
+    parser.add_argument(
+        "--conformance", action="store_true",
+        help="judge messages that are made up, by protovalidate and by the compiled contracts of both states; fail "
+        "where these disagree, or where the states differ and no change tells why",
+    )  # fmt: skip
     parser.add_argument(
         "--max-slowdown", type=_ratio, metavar="RATIO",
         help="measure what a record costs under both states; fail where a changed message costs more than RATIO times "
@@ -59,6 +65,8 @@ def publish(report: Report, options: argparse.Namespace, *, out: TextIO | None =
     ``sample.impacts_of`` does.
     """
     report = replace(report, impacts=sample.impacts_of(options.sample, report.diff, show_values=options.show_values))
+    if options.conformance:
+        report = replace(report, conformances=conformances_of(report.diff))
     if options.max_slowdown is not None:
         report = replace(report, slowdowns=slowdowns_of(report.diff, options.max_slowdown))
     stream = sys.stdout if out is None else out

@@ -11,6 +11,7 @@ from typing import Final
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT
 from protocontract_ci.diff.compare import Diff
 from protocontract_ci.model import Change, ModuleVerdict, Verdict
+from protocontract_ci.reports.conformance import Conformance
 from protocontract_ci.reports.impact import Impact
 from protocontract_ci.reports.slowdown import Slowdown
 
@@ -38,6 +39,7 @@ class Report:
     declared: bool = False
     impacts: Sequence[Impact] = ()
     slowdowns: Sequence[Slowdown] = ()
+    conformances: Sequence[Conformance] = ()
     notes: Sequence[str] = ()
     tolerated: frozenset[str] = frozenset()
     show_values: bool = False
@@ -68,7 +70,7 @@ class Report:
     def exit_code(self) -> int:
         """0, 1 or 2. What has not adapted, or what the contract has to settle, outweighs what cannot be judged."""
         found = {verdict.verdict for verdict in self.verdicts if self.red(verdict)}
-        if "not_adapted" in found or self.diff.demands or self.too_slow:
+        if "not_adapted" in found or self.diff.demands or self.too_slow or self.not_conforming:
             return BROKEN
         return COULD_NOT_CHECK if "unverified" in found else KEPT
 
@@ -76,6 +78,11 @@ class Report:
     def too_slow(self) -> list[Slowdown]:
         """The messages that cost more than the limit allows."""
         return [each for each in self.slowdowns if each.too_slow]
+
+    @property
+    def not_conforming(self) -> list[Conformance]:
+        """The messages of which validators say what no change tells, or do not agree."""
+        return [each for each in self.conformances if each.failed]
 
     def file(self, name: str) -> str:
         """A file of a module as an editor that was started here opens it."""
@@ -103,6 +110,8 @@ class Report:
             parts.append(f"{red['unverified']:,} of {total:,} modules cannot be judged")
         if self.too_slow:
             parts.append(f"slower than allowed: {', '.join(each.message for each in self.too_slow)}")
+        if self.not_conforming:
+            parts.append(f"not as the changes say: {', '.join(each.message for each in self.not_conforming)}")
         if parts:
             return "; ".join(parts)
         if not total:

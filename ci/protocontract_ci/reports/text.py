@@ -47,6 +47,8 @@ def render(report: Report, paint: Paint) -> str:
         lines += impact_lines(impact, paint)
     for each in report.slowdowns:
         lines.append(f"{paint(BROKEN, 'bad') if each.too_slow else KEPT} {each.text}")
+    for found in report.conformances:
+        lines.append(f"{paint(BROKEN, 'bad') if found.failed else KEPT} {found.text}")
     lines += [f"note: {note}" for note in report.notes]
     lines += _closing(report, paint)
     return "\n".join(lines)
