@@ -14,6 +14,7 @@ of rows of each message, are ``int64``. Elements count bit for bit: -0.0 is not 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from typing import Any
 
 from protocontract.tensors.batch import Batch
@@ -24,23 +25,29 @@ VERSION = 1
 
 def digest(batch: Batch[Any]) -> str:
     """The SHA-256 (hex) of a batch's arrays, masks and rows in canonical form."""
-    batch = batch.arrays()
-    found = hashlib.sha256(f"protocontract tensors {VERSION}\n".encode())
-    for key, value in _sorted(batch):
-        _add(found, "tensor", batch.dtypes[key], key, value)
-    for key, value in _sorted(batch.masks):
-        _add(found, "mask", "bool", key, value)
-    for key, counts in _sorted(batch.rows):
-        _add(found, "rows", "int64", key, np.array(counts, dtype="int64"))
+    found = hashlib.sha256()
+    feed(batch, found.update)
     return found.hexdigest()
+
+
+def feed(batch: Batch[Any], update: Callable[[Any], object]) -> None:
+    """Hand the bytes that ``digest`` hashes to ``update``, part by part."""
+    batch = batch.arrays()
+    update(f"protocontract tensors {VERSION}\n".encode())
+    for key, value in _sorted(batch):
+        _add(update, "tensor", batch.dtypes[key], key, value)
+    for key, value in _sorted(batch.masks):
+        _add(update, "mask", "bool", key, value)
+    for key, counts in _sorted(batch.rows):
+        _add(update, "rows", "int64", key, np.array(counts, dtype="int64"))
 
 
 def _sorted(arrays: Any) -> list[tuple[str, Any]]:
     return sorted(arrays.items(), key=lambda pair: pair[0].encode())
 
 
-def _add(found: Any, kind: str, dtype: str, name: str, value: Any) -> None:
+def _add(update: Callable[[Any], object], kind: str, dtype: str, name: str, value: Any) -> None:
     sizes = "x".join(map(str, value.shape)) or "-"
-    found.update(f"{kind} {dtype} {sizes} {len(name.encode())} {name}\n".encode())
+    update(f"{kind} {dtype} {sizes} {len(name.encode())} {name}\n".encode())
     little = np.ascontiguousarray(value, dtype=value.dtype.newbyteorder("<"))
-    found.update(little.reshape(-1).view("u1").data)
+    update(little.reshape(-1).view("u1").data)
