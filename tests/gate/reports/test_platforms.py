@@ -285,3 +285,28 @@ def test_the_hook_judges_the_working_tree(company: Path) -> None:
     done = subprocess.run(words, cwd=company, env=BASE, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     assert "2 of 3 modules have not adapted" in done.stdout
+
+
+def test_pre_commit_itself_runs_them(company: Path, tmp_path: Path) -> None:
+    """The real program reads the manifest, chooses files by its types, and runs the hook (in this environment)."""
+    program = shutil.which("pre-commit", path=BASE["PATH"])
+    if program is None:
+        pytest.skip("pre-commit is not installed (ci/requirements-dev.txt)")
+    env = {**BASE, "PRE_COMMIT_HOME": str(tmp_path / "cache")}
+    manifest = [program, "validate-manifest", str(ROOT / ".pre-commit-hooks.yaml")]
+    assert subprocess.run(manifest, env=env, check=False).returncode == 0
+    local = [{**hook, "language": "system"} for hook in hooks().values()]
+    for hook in local:
+        del hook["additional_dependencies"]
+    config = tmp_path / "config.yaml"
+    config.write_text(yaml.safe_dump({"repos": [{"repo": "local", "hooks": local}]}))
+    command = [program, "run", "--config", str(config), "--all-files", "--verbose"]
+    done = subprocess.run(
+        [*command, "protocontract-gate"], cwd=company, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "2 of 3 modules have not adapted" in done.stdout
+    # The hook of contracts is given no file where none has changed.
+    plain = [program, "run", "--config", str(config), "protocontract-lint", "--files", "training/dataset.py"]
+    done = subprocess.run(plain, cwd=company, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, "no files to check" in done.stdout) == (0, True), done.stdout + done.stderr
