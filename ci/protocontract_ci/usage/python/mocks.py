@@ -8,7 +8,7 @@ that a contract judges.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final, TypeAlias
 
 from protocontract_ci.model import Use
@@ -56,7 +56,7 @@ class _Finder:
     # -- what is a double
 
     def _assigned(self, node: ast.AST) -> None:
-        targets: list[ast.expr] = []
+        targets: Sequence[ast.expr]
         if isinstance(node, ast.Assign):
             targets, value = node.targets, node.value
         elif isinstance(node, ast.AnnAssign | ast.NamedExpr) and node.value is not None:
