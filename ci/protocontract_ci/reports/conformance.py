@@ -12,7 +12,7 @@ class Conformance:
     """Of one changed message: how many records were judged, and on how many the two states differ.
 
     ``unexplained`` are rules (``id at path``) by which they differ and of which no change tells; ``disagreements`` are
-    those that one of our validator and protovalidate found alone, with the state. Both are mistakes: of the comparison,
+    those that protovalidate or the compiled contract found alone, with the state. Both are mistakes: of the comparison,
     of the compiler, or of a validator.
     """
 

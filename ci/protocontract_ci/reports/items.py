@@ -10,6 +10,7 @@ from typing import Final, Literal, TypeAlias
 
 from protocontract_ci.diff.wording import sentence
 from protocontract_ci.model import OWN_STATE, Change, Finding, Kind, ModuleVerdict, Proof, Role
+from protocontract_ci.reports.conformance import Conformance
 from protocontract_ci.reports.impact import WORDS, Impact
 from protocontract_ci.reports.report import OPEN, Report
 from protocontract_ci.reports.slowdown import Slowdown
@@ -90,18 +91,7 @@ def items(report: Report) -> list[Item]:
     found += [_of_contract(report, change) for change in report.diff.demands]
     found += [_of_impact(report, impact) for impact in report.impacts if impact.differing]
     found += [_of_slowdown(report, slowdown) for slowdown in report.too_slow]
-    found += [
-        _of_message(
-            report,
-            each.message,
-            UNEXPLAINED,
-            "error",
-            f"conformance {each.message}",
-            f"conformance: {each.message}",
-            each.text,
-        )
-        for each in report.not_conforming
-    ]
+    found += [_of_conformance(report, conformance) for conformance in report.not_conforming]
     found.sort(
         key=lambda item: (
             _LEVELS.index(item.level), item.rule == "unverified", _PROOFS.index(item.proof), item.file, item.line,
@@ -227,6 +217,13 @@ def _of_impact(report: Report, impact: Impact) -> Item:
 def _of_slowdown(report: Report, slowdown: Slowdown) -> Item:
     message = slowdown.message
     return _of_message(report, message, SLOWER, "error", f"slower {message}", f"slower: {message}", slowdown.text)
+
+
+def _of_conformance(report: Report, conformance: Conformance) -> Item:
+    name = conformance.message
+    return _of_message(
+        report, name, UNEXPLAINED, "error", f"conformance {name}", f"conformance: {name}", conformance.text
+    )
 
 
 def _of_message(
