@@ -27,10 +27,13 @@ _PROVIDERS: Final[dict[str, tuple[str, str]]] = {
 }
 
 
-def missing_extra(part: str, error: ImportError) -> MissingExtra | None:
-    """What to say about a failed import in ``part`` (``protocontract.kafka``), or None where no extra would help."""
+def missing_extra(part: str, error: ImportError, extra: str | None = None) -> MissingExtra | None:
+    """What to say about a failed import in ``part`` (``protocontract.kafka``), or None where no extra would help.
+
+    ``extra`` is the part's own, where several of ours bring the module.
+    """
     if isinstance(error, MissingExtra):
         return error
     name = error.name or ""
     provider = _PROVIDERS.get(name) or _PROVIDERS.get(name.partition(".")[0])
-    return None if provider is None else MissingExtra(part, *provider)
+    return None if provider is None else MissingExtra(part, provider[0], extra or provider[1])

@@ -1,1 +1,1 @@
-"""Commands of the core, which need no extra."""
+"""Commands of the core, and those that must not cost an import of their extra before they are run."""

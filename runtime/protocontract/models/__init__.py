@@ -1,0 +1,44 @@
+"""A model beside its contract: what it is, whether it fits, and where it runs (extra ``serving``).
+
+    model = Model("model.onnx", Provider.parse("cuda"))          # on CUDA, or not at all
+    compare(model.path, model.signature, Expected(ENTITY_MODEL_INPUT, ENTITY_MODEL_OUTPUT)).demand()
+    ran = model.run({"input_ids": ids, "attention_mask": mask})
+
+Needs no gRPC. docs/models.md.
+"""
+
+from protocontract.extras import missing_extra
+
+try:
+    from protocontract.models.comparison import Comparison, Difference, Expected, compare
+    from protocontract.models.errors import ModelError, ModelMismatch, NoProvider, RunFailed, WrongInput
+    from protocontract.models.identity import Identity
+    from protocontract.models.labels import Labels, find_labels, read_labels
+    from protocontract.models.providers import Attempt, Provider
+    from protocontract.models.session import Model, Ran, read_signature
+    from protocontract.models.signature import Port, Signature
+except ImportError as error:
+    raise (missing_extra("protocontract.models", error, "serving") or error) from None
+
+__all__ = [
+    "Attempt",
+    "Comparison",
+    "Difference",
+    "Expected",
+    "Identity",
+    "Labels",
+    "Model",
+    "ModelError",
+    "ModelMismatch",
+    "NoProvider",
+    "Port",
+    "Provider",
+    "Ran",
+    "RunFailed",
+    "Signature",
+    "WrongInput",
+    "compare",
+    "find_labels",
+    "read_labels",
+    "read_signature",
+]

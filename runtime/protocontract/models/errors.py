@@ -1,0 +1,52 @@
+"""What can be wrong with a model: before it serves (``ContractError``), and when it runs (``ModelError``)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final, Literal
+
+from protocontract.violations import ContractError
+
+if TYPE_CHECKING:
+    from protocontract.models.comparison import Difference
+    from protocontract.models.providers import Attempt
+
+
+class ModelMismatch(ContractError):
+    """The model is not what the contract says. ``differences`` are all of them."""
+
+    def __init__(self, differences: Sequence[Difference]) -> None:
+        self.differences: Final = tuple(differences)
+        super().__init__(_refused([str(each) for each in differences]))
+
+
+class NoProvider(ContractError):
+    """None of the declared providers runs the model as declared. ``attempts`` say why, in the declared order."""
+
+    def __init__(self, model: str, attempts: Sequence[Attempt]) -> None:
+        self.attempts: Final = tuple(attempts)
+        super().__init__(_refused([f"{model} {each}" for each in attempts]))
+
+
+class ModelError(Exception):
+    """A run of a model that gave no result. No text holds a value of the data."""
+
+
+class WrongInput(ModelError):
+    """Inputs that the model does not take: names, dtypes or shapes. Nothing was run."""
+
+
+class RunFailed(ModelError):
+    """The runtime or its device failed.
+
+    ``kind`` is ``memory`` where the device had none left, ``provider`` where the provider says that it failed, and
+    ``runtime`` for anything else.
+    """
+
+    def __init__(self, message: str, kind: Literal["memory", "provider", "runtime"]) -> None:
+        self.kind: Final = kind
+        super().__init__(message)
+
+
+def _refused(lines: list[str]) -> str:
+    return "refused to start: " + (lines[0] if len(lines) == 1 else "".join(f"\n  {line}" for line in lines))
