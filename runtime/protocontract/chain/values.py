@@ -5,9 +5,8 @@ these in a file of that name: ``sha256sum`` checks it, and ``protocontract evide
 
 A message is not hashed as protobuf bytes, which nobody promises to be the same twice, but as the line ``protocontract
 message 1``, ended by LF, and the canonical text of ``{"fields": ..., "type": full name}``: the set fields by name,
-enums as their numbers, maps with their keys as texts. A float or double without presence that is 0 of either sign
-counts as not set, and unknown fields as not there: no stage sees them. Arrays are hashed as
-``protocontract.tensors.digest`` does.
+enums as their numbers, maps with their keys as texts. Unknown fields count as not there: no stage sees them. Arrays are
+hashed as ``protocontract.tensors.digest`` does.
 """
 
 from __future__ import annotations
@@ -65,7 +64,7 @@ def fields_of(message: Any) -> dict[str, Value]:
             found[_name(field)] = {_key(key): _plain(of, value[key]) for key in value}
         elif is_repeated(field):
             found[_name(field)] = [_plain(field, item) for item in value]
-        elif field.has_presence or field.cpp_type not in _FLOATS or value != 0:
+        else:
             found[_name(field)] = _plain(field, value)
     return found
 
@@ -104,12 +103,17 @@ def _feed_arrays(value: Mapping[str, Any], update: Callable[[Any], object]) -> N
 
     batch = value
     if not isinstance(batch, Batch):
-        dtypes = {name: str(array.dtype) for name, array in value.items()}
+        dtypes = {name: _native(array.dtype) for name, array in value.items()}
         batch = Batch(dict(value), masks={}, dtypes=dtypes, fields={}, rows={}, size=0)
     for name, dtype in batch.dtypes.items():
         if dtype not in _DTYPES:
             raise CanonicalError(f"the array {name} of {dtype} has no canonical form; expected numbers or bool")
     feed_batch(batch, update)
+
+
+def _native(dtype: Any) -> str:
+    """The name of a dtype, whatever its byte order: that is no part of what is hashed."""
+    return str(dtype.newbyteorder("=") if hasattr(dtype, "newbyteorder") else dtype)
 
 
 def _arrays(data: bytes) -> dict[str, Any]:

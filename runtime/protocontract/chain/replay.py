@@ -1,0 +1,207 @@
+"""Replaying: each recorded stage runs again on what went into it, and the first that gives something else is named.
+
+The values are in a ``ValueStore``: at least what went into the first stage. Stages must give the very same, but for
+those that run a model: where the recorded output is kept too, a declared tolerance is allowed there, and the next stage
+is given the recorded output. The model must be the same file, by SHA-256.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, Literal
+
+from protocontract.chain.canonical import CanonicalError
+from protocontract.chain.stages import ModelStage, Stage, load_stage, version_of
+from protocontract.chain.steps import EvidenceError, Step
+from protocontract.chain.values import ValueStore, digest
+from protocontract.chain.verify import records
+
+#: The fact that has the SHA-256 of the model, and those that declare how far the outputs of a run may be apart.
+MODEL_FACT: Final = "model_sha256"
+ABSOLUTE_FACT, RELATIVE_FACT = "max_abs", "max_rel"
+
+Outcome = Literal["exact", "within", "differs", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class Tolerance:
+    """How far two outputs of a model may be apart: ``max_abs + max_rel * |recorded|``, for each element."""
+
+    max_abs: float = 0.0
+    max_rel: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """One stage: ``exact``, ``within`` the tolerance, ``differs``, or ``unknown`` where it cannot be judged; why."""
+
+    step: Step
+    outcome: Outcome
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplayedRecord:
+    """One request: its stages up to the first that differs or cannot be judged."""
+
+    request: str
+    stages: tuple[Replayed, ...]
+
+    @property
+    def first(self) -> Replayed | None:
+        """The first stage that differs or cannot be judged; None where all are the same."""
+        return next((stage for stage in self.stages if stage.outcome in ("differs", "unknown")), None)
+
+
+class Replay:
+    """Replays the records of a log. Stages are found by the ``module:function`` that their steps name."""
+
+    def __init__(self, inputs: ValueStore, *, model: Path | None = None, tolerance: Tolerance | None = None) -> None:
+        """``tolerance`` stands for the one that the steps declare. Raises OSError where the model cannot be read."""
+        self._inputs: Final = inputs
+        self._model: Final = model
+        self._tolerance: Final = tolerance
+        self._model_hash: Final = None if model is None else _sha256(model)
+        self._bound: dict[tuple[str, str], Stage] = {}
+
+    def records(self, path: str | Path, request: str | None = None) -> Iterator[ReplayedRecord]:
+        """Replay all records of a log, or those of one request. Raises OSError."""
+        for entries in records(path, request):
+            steps = [entry.step for entry in entries if entry.step.kind == "stage"]
+            if steps:
+                yield ReplayedRecord(steps[0].request, tuple(self._stages(steps)))
+
+    def _stages(self, steps: list[Step]) -> Iterator[Replayed]:
+        value, known = None, None
+        for step in steps:
+            if step.digest_in is None or step.digest_out is None:
+                yield Replayed(step, "unknown", "no digests are recorded")
+                return
+            if known != step.digest_in:
+                # The first stage, or one whose input is not what the stage before gave.
+                if not self._inputs.has(step.digest_in):
+                    yield Replayed(step, "unknown", f"what went in is not kept ({step.digest_in[:12]}…)")
+                    return
+                try:
+                    value = self._inputs.get(step.digest_in)
+                except EvidenceError as error:
+                    yield Replayed(step, "unknown", str(error))
+                    return
+            replayed, value = self._stage(step, value)
+            known = step.digest_out
+            yield replayed
+            if replayed.outcome in ("differs", "unknown"):
+                return
+
+    def _stage(self, step: Step, value: Any) -> tuple[Replayed, Any]:
+        try:
+            found = load_stage(step.module)
+        except EvidenceError as error:
+            return Replayed(step, "unknown", str(error)), None
+        runs_model = isinstance(found, ModelStage)
+        other = _versions(step, found)
+        if MODEL_FACT in step.facts:
+            reason = self._other_model(step)
+            if reason:
+                return Replayed(step, "unknown" if self._model is None else "differs", reason), None
+        elif runs_model:
+            return Replayed(step, "unknown", f"the step has no {MODEL_FACT}"), None
+        try:
+            stage = self._bind(step, found) if runs_model else found
+            result = stage(value)
+            name = digest(result)
+        except CanonicalError as error:
+            return Replayed(step, "differs", f"{error}{other}"), None
+        except Exception as error:  # the user's code: its text can quote the data
+            return Replayed(step, "differs", f"it failed ({type(error).__name__}){other}"), None
+        if name == step.digest_out:
+            return Replayed(step, "exact", other.removeprefix("; ")), result
+        if not runs_model:
+            return Replayed(step, "differs", f"another output ({name[:12]}…){other}"), None
+        return self._compared(step, result, other)
+
+    def _compared(self, step: Step, result: Any, other: str) -> tuple[Replayed, Any]:
+        tolerance = self._tolerance or _declared(step.facts)
+        if tolerance is None:
+            return Replayed(step, "differs", f"another output, and no tolerance is declared{other}"), None
+        assert step.digest_out is not None
+        if not self._inputs.has(step.digest_out):
+            reason = f"another output; how far it is off cannot be told, since the recorded one is not kept{other}"
+            return Replayed(step, "differs", reason), None
+        try:
+            recorded = self._inputs.get(step.digest_out)
+        except EvidenceError as error:
+            return Replayed(step, "unknown", str(error)), None
+        reason, far = _apart(result, recorded, tolerance)
+        if reason:
+            return Replayed(step, "differs", f"{reason}{other}"), None
+        # The next stage must give what it gave then: it is asked with the output of then.
+        return Replayed(step, "within", f"at most {far:.3g} apart{other}"), recorded
+
+    def _other_model(self, step: Step) -> str:
+        if self._model_hash is None:
+            return "it ran a model; add --model FILE"
+        recorded = step.facts[MODEL_FACT]
+        if recorded == self._model_hash:
+            return ""
+        return f"another model: {self._model_hash[:12]}…; recorded {str(recorded)[:12]}…"
+
+    def _bind(self, step: Step, found: Any) -> Stage:
+        facts = step.facts
+        key = step.module, repr(sorted((name, repr(value)) for name, value in facts.items()))
+        stage = self._bound.get(key)
+        if stage is None:
+            assert self._model is not None
+            stage = self._bound[key] = found.bind(self._model, facts)
+        return stage
+
+
+def _versions(step: Step, found: object) -> str:
+    now = version_of(found)
+    return "" if now == step.version else f"; version {now or 'unknown'} now, {step.version or 'unknown'} recorded"
+
+
+def _declared(facts: Mapping[str, Any]) -> Tolerance | None:
+    given = [facts.get(name) for name in (ABSOLUTE_FACT, RELATIVE_FACT)]
+    if all(value is None for value in given):
+        return None
+    return Tolerance(*(float(value) if isinstance(value, int | float) else 0.0 for value in given))
+
+
+def _apart(result: Any, recorded: Any, tolerance: Tolerance) -> tuple[str, float]:
+    """Why two outputs are further apart than allowed (empty where they are not), and how far at most."""
+    from protocontract.tensors.reading import np
+
+    if not isinstance(result, Mapping) or not isinstance(recorded, Mapping) or result.keys() != recorded.keys():
+        return "other outputs", 0.0
+    far = 0.0
+    for name, before in recorded.items():
+        now = result[name]
+        if now.shape != before.shape or now.dtype != before.dtype:
+            return f"output {name} is {now.dtype}{list(now.shape)}; recorded {before.dtype}{list(before.shape)}", far
+        if before.dtype.kind != "f":
+            if not np.array_equal(now, before):
+                return f"output {name} has other values", far
+            continue
+        new, old = now.astype("float64"), before.astype("float64")
+        finite = np.isfinite(new) & np.isfinite(old)
+        if not np.array_equal(new[~finite], old[~finite], equal_nan=True):
+            return f"output {name} has NaN or infinity elsewhere", far
+        gaps = np.abs(new[finite] - old[finite])
+        most = float(gaps.max()) if gaps.size else 0.0
+        far = max(far, most)
+        if (gaps > tolerance.max_abs + tolerance.max_rel * np.abs(old[finite])).any():
+            return f"output {name} is up to {most:.3g} apart; expected {_allowed(tolerance)}", far
+    return "", far
+
+
+def _allowed(tolerance: Tolerance) -> str:
+    return f"at most {tolerance.max_abs:g} + {tolerance.max_rel:g} of the recorded value"
+
+
+def _sha256(path: Path) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
