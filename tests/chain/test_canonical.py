@@ -181,7 +181,8 @@ def test_typescript_has_the_same_hashes_of_steps(twin: Callable[[dict[str, Any]]
         recorder.step(
             "infer", module="m:f", nanoseconds=(1 << 63) - 1,
             facts={
-                "nan": math.nan, "big": (1 << 64) - 1, "map": {"ß": 1, "b": {"c": [None, True, -0.0]}}, "raw": b"\x00\xff"
+                "nan": math.nan, "big": (1 << 64) - 1, "map": {"ß": 1, "b": {"c": [None, True, -0.0]}},
+                "raw": b"\x00\xff",
             },
         )  # fmt: skip
         recorder.close()
