@@ -248,6 +248,25 @@ def test_no_provider_at_all(tmp_path: Path) -> None:
     assert [each.name for each in Provider.parse("CPUExecutionProvider, cuda")] == ["cpu", "cuda"]
 
 
+def test_providers_in_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "providers.json"
+    file.write_text(
+        '[{"name": "cuda", "options": {"device_id": "1"}, "elsewhere": {"cpu": ["Shape"]}}, "CPUExecutionProvider"]'
+    )
+    assert Provider.parse(str(file)) == (Provider("cuda", {"device_id": "1"}, {"cpu": ("Shape",)}), Provider("cpu"))
+    for wrong in (
+        "[]",
+        "{}",
+        "no",
+        '[{"name": "cuda", "device": "1"}]',
+        '[{"options": {}}]',
+        '[{"name": "a", "options": {"b": 1}}]',
+    ):
+        file.write_text(wrong)
+        with pytest.raises(ContractError, match=r"providers\.json"):
+            Provider.parse(str(file))
+
+
 # -- identity and files
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from pathlib import Path
+from typing import Any, Final
 
 from protocontract.violations import ContractError
 
@@ -64,7 +66,13 @@ class Provider:
 
     @classmethod
     def parse(cls, text: str) -> tuple[Provider, ...]:
-        """The providers of a command line, in order: ``tensorrt,cuda``. Raises ContractError where none is named."""
+        """The providers of a command line, in order: ``tensorrt,cuda``, or a JSON file that declares them in full.
+
+        Such a file (``.json``) is a list of names, or of objects with the keys of this class: ``name``, ``options``,
+        ``elsewhere``. Raises ContractError where it names none or says something else; OSError.
+        """
+        if text.endswith(".json"):
+            return _read(Path(text))
         names = [name.strip() for name in text.split(",")]
         if not all(names):
             raise ContractError("a provider without a name; expected names with commas between, such as cuda,cpu")
@@ -81,6 +89,35 @@ class Attempt:
 
     def __str__(self) -> str:
         return f"cannot run on {self.provider}: {self.reason}; {self.advice}"
+
+
+def _read(file: Path) -> tuple[Provider, ...]:
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+        given: list[dict[str, Any]] = [{"name": each} if isinstance(each, str) else dict(each) for each in content]
+        found = tuple(
+            Provider(
+                short_name(_text(each.pop("name"))),
+                {_text(name): _text(value) for name, value in each.pop("options", {}).items()},
+                {_text(name): tuple(map(_text, nodes)) for name, nodes in each.pop("elsewhere", {}).items()},
+            )
+            for each in given
+        )
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise ContractError(
+            f"{file.name} declares no providers; expected a list of objects with name, options and elsewhere, in texts"
+        ) from error
+    unknown = sorted({key for each in given for key in each})
+    if not found or unknown:
+        odd = some(unknown) if unknown else "no provider"
+        raise ContractError(f"{file.name} has {odd}; expected name, options, elsewhere")
+    return found
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("expected a text")
+    return value
 
 
 def runtime_name(name: str) -> str:

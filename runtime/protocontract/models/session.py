@@ -132,6 +132,12 @@ class Model:
             if wanted not in available:
                 has = some(short_name(each) for each in available)
                 return Attempt(name, f"this onnxruntime has no {wanted}, only {has}", _install(short_name(wanted)))
+            missing = _missing_library(short_name(wanted))
+            if missing is not None:
+                # Asked before onnxruntime, which would write pages to standard error and go on without it.
+                return Attempt(
+                    name, missing, f"install what {wanted} needs (docs/models.md), or declare another provider"
+                )
         options = self._options(provider)
         arguments = [
             (each, dict(provider.options) if each == provider.runtime_name else {}) for each in provider.declared
@@ -158,9 +164,6 @@ class Model:
 
     def _not_started(self, provider: Provider, error: Exception) -> Attempt:
         name = short_name(provider.runtime_name)
-        missing = _missing_library(name)
-        if missing is not None:
-            return Attempt(name, missing, f"install what {provider.runtime_name} needs, or declare another provider")
         if "fallback to CPU EP has been explicitly disabled" in str(error):
             return Attempt(
                 name,
