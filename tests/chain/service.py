@@ -53,7 +53,7 @@ def postprocess(arrays: Any) -> Any:
 
 def serve(log: EvidenceLog, name: str, text: str, model: Path, keep: ValueStore | None, **facts: Any) -> Any:
     """One request through all stages."""
-    held = {"model_sha256": hashlib.sha256(model.read_bytes()).hexdigest(), "provider": "CPUExecutionProvider", **facts}
+    held = {"model": hashlib.sha256(model.read_bytes()).hexdigest(), "provider": "CPUExecutionProvider", **facts}
 
     def run(arrays: Any) -> Any:
         return infer.bind(model, held)(arrays)

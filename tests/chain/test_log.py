@@ -260,6 +260,19 @@ def test_off_writes_nothing(tmp_path: Path) -> None:
     assert [Level.of(number) for number in range(4)] == [Level.OFF, Level.OFF, Level.BEST_EFFORT, Level.REQUIRED]
 
 
+def test_a_full_disk_is_said_once_a_gap(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = tmp_path / "log"
+    with EvidenceLog(path) as log:
+        for _ in range(2):
+            with disk_full_after(path, 0):
+                for number in range(5):
+                    request(log, f"request-{number}", Level.BEST_EFFORT)
+            request(log, "fine")
+    said = [record.getMessage() for record in caplog.records]
+    assert said == ["evidence is lost: evidence cannot be written to log: file too large"] * 2
+    assert verify(path).lost == 2 * 5 * 6
+
+
 def test_best_effort_goes_on_without_a_canonical_form(tmp_path: Path) -> None:
     with EvidenceLog(tmp_path / "log") as log:
         recorder = log.record("one", Level.BEST_EFFORT)

@@ -67,17 +67,15 @@ def anchor_file(path: str | Path) -> Callable[[Anchor], None]:
 
     def append(anchor: Anchor) -> None:
         line = f"{anchor.line()}\n".encode()
-        descriptor = os.open(target, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            size = os.fstat(descriptor).st_size
-            if size and os.pread(descriptor, 1, size - 1) != b"\n":
-                # Half a line of a process that was killed must not spoil this one.
-                line = b"\n" + line
+        with target.open("ab+", buffering=0) as file:
+            if file.tell():
+                file.seek(-1, os.SEEK_END)
+                if file.read(1) != b"\n":
+                    # Half a line of a process that was killed must not spoil this one.
+                    line = b"\n" + line
             while line:
-                line = line[os.write(descriptor, line) :]
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+                line = line[file.write(line) or 0 :]
+            os.fsync(file.fileno())
 
     return append
 

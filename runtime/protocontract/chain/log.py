@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 from protocontract.chain.anchors import Anchor
 from protocontract.chain.canonical import Value
 from protocontract.chain.steps import MAX_LINE, BrokenEntry, Entry, EvidenceError, Key, Step, entries, mac_of
+from protocontract.violations import ContractError
 
 if TYPE_CHECKING:
     from protocontract.chain.recorder import Recorder
@@ -35,6 +36,7 @@ log: Final = logging.getLogger("protocontract.evidence")
 
 #: How many entries there are from one anchor to the next, where nothing else is said.
 ANCHOR_EVERY: Final = 256
+_FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 #: How many requests a gap names.
 _NAMED: Final = 16
 
@@ -100,7 +102,7 @@ class EvidenceLog:
         # What was lost since the last entry: steps, anchors, and the first requests.
         self._lost = self._lost_anchors = 0
         self._lost_requests: dict[str, None] = {}
-        self._descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o640)
+        self._descriptor = os.open(self.path, _FLAGS, 0o640)
         try:
             self._regular = stat.S_ISREG(os.fstat(self._descriptor).st_mode)
             self._size = 0
@@ -132,17 +134,21 @@ class EvidenceLog:
         """
         try:
             return self._append([{"kind": kind, "request": request, **held}])[-1]
-        except Exception:
+        except Exception as error:
             # Whatever went wrong (disk, a fact without canonical form): the step is not there, and the log must tell.
-            self.lost(request)
+            self._lose(request, error)
             raise
 
-    def lost(self, request: str) -> None:
-        """Note that a step of a request could not be recorded; the next entry that can be written is a gap."""
+    def _lose(self, request: str, error: Exception) -> None:
         with self._lock:
+            first = not self._lost
             self._lost += 1
             if len(self._lost_requests) < _NAMED:
                 self._lost_requests[request] = None
+        if first:
+            # Once a gap: with a full disk each step of each request would say the same.
+            reason = str(error) if isinstance(error, ContractError) else type(error).__name__
+            log.error("evidence is lost: %s", reason)
 
     def close(self) -> None:
         """Append the end step and close the file. Raises EvidenceError where it cannot be written; it is closed then
@@ -299,7 +305,7 @@ class EvidenceLog:
             return
         self._restarted = True
         begun = b'{"hash":"'
-        if not begun.startswith(os.pread(self._descriptor, len(begun), 0)):
+        if not begun.startswith(self._read(len(begun), 0)):
             raise EvidenceError(f"{self.path.name} is no evidence log; expected a new or another file")
         first = next(entries(self.path), None)
         if first is not None:
@@ -307,11 +313,16 @@ class EvidenceLog:
             self._find_last()
         elif self._size <= MAX_LINE:
             # Not even the first entry was finished.
-            self._torn = os.pread(self._descriptor, self._size, 0)
+            self._torn = self._read(self._size, 0)
         else:
             raise EvidenceError(f"{self.path.name} is no evidence log; expected a new or another file")
         if self._torn:
             log.warning("%s ends with %d bytes that are no entry: a crash", self.path.name, len(self._torn))
+
+    def _read(self, size: int, offset: int) -> bytes:
+        with self.path.open("rb") as file:
+            file.seek(offset)
+            return file.read(size)
 
     def _find_last(self) -> None:
         end = self._size
@@ -320,7 +331,7 @@ class EvidenceLog:
         while start:
             # As far back as is needed: a line is at most MAX_LINE long.
             start = max(0, start - (1 << 16))
-            tail = os.pread(self._descriptor, end - start, start)
+            tail = self._read(end - start, start)
             stop = len(tail)
             while stop > 0:
                 begin = tail.rfind(b"\n", 0, stop - 1 if tail[stop - 1 : stop] == b"\n" else stop) + 1

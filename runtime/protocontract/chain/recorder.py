@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Final
 
 from protocontract.chain.canonical import Value
-from protocontract.chain.log import EvidenceLog, Level, NotWritten, log
+from protocontract.chain.log import EvidenceLog, Level, NotWritten
 from protocontract.chain.stages import Stage, version_of
 from protocontract.chain.steps import Entry, EvidenceError
 from protocontract.chain.values import ValueStore, digest
@@ -199,7 +199,6 @@ class Recorder:
                     self._entries.append(error.entry)
                 if self.level is Level.REQUIRED:
                     raise
-                log.error("a step of a request is not recorded: %s", error)
                 return None
             self._entries.append(entry)
             return entry

@@ -19,8 +19,9 @@ from protocontract.chain.steps import EvidenceError, Step
 from protocontract.chain.values import ValueStore, digest
 from protocontract.chain.verify import records
 
-#: The fact that has the SHA-256 of the model, and those that declare how far the outputs of a run may be apart.
-MODEL_FACT: Final = "model_sha256"
+#: The fact that has the SHA-256 of the model, as in ``Ran.facts``.
+MODEL_FACT: Final = "model"
+#: Those that declare how far the outputs of a run may be apart.
 ABSOLUTE_FACT, RELATIVE_FACT = "max_abs", "max_rel"
 
 Outcome = Literal["exact", "within", "differs", "unknown"]

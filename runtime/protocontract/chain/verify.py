@@ -142,6 +142,30 @@ def verify_record(lines: Iterable[str | bytes], *, key: Key | None = None) -> St
     return before.step
 
 
+class _Torn:
+    """A stretch of lines that are no entries, from the line ``line``."""
+
+    def __init__(self, line: int, reason: str) -> None:
+        self.line = line
+        self.reason = reason
+        self._bytes = 0
+        self._hash = hashlib.sha256()
+        self._end = b""
+
+    def add(self, line: bytes) -> None:
+        held = self._end + line
+        # The last line end is that of the writer who went on.
+        self._end = b"\n" if held.endswith(b"\n") else b""
+        held = held.removesuffix(b"\n")
+        self._bytes += len(held)
+        self._hash.update(held)
+
+    def told(self, step: Step) -> bool:
+        """Whether a step is the one that tells of just these bytes."""
+        said = step.facts.get("bytes"), step.facts.get("sha256")
+        return step.kind == "torn" and said == (self._bytes, self._hash.hexdigest())
+
+
 class _Verifier:
     def __init__(self, key: Key | None, anchors: Iterable[Anchor], require_end: bool) -> None:
         self._key = key
@@ -156,22 +180,20 @@ class _Verifier:
 
     def run(self, file: BinaryIO) -> Verification:
         found = self._found
-        number, torn = 0, b""
-        torn_line, first_reason = 0, ""
+        number = 0
+        torn: _Torn | None = None
         for number, line in lines_of(file):
             try:
                 entry = Entry.parse(line.removesuffix(b"\n"))
             except BrokenEntry as error:
-                if not torn:
-                    # Perhaps a crash left it: then a torn step follows that says so.
-                    torn_line, first_reason = number, str(error)
-                torn += line
+                # Perhaps a crash left it: then a torn step follows that says so.
+                torn = torn or _Torn(number, str(error))
+                torn.add(line)
                 continue
             if torn:
-                reason = None if _told(entry.step, torn.removesuffix(b"\n")) else first_reason
-                torn = b""
-                if reason:
-                    return self._stop(torn_line, reason)
+                if not torn.told(entry.step):
+                    break
+                torn = None
                 found.torn += 1
             elif entry.step.kind == "torn":
                 return self._stop(number, "a torn step without anything torn before it")
@@ -179,7 +201,7 @@ class _Verifier:
             if reason:
                 return self._stop(number, reason)
         if torn:
-            return self._stop(torn_line, first_reason)
+            return self._stop(torn.line, torn.reason)
         if not found.entries:
             raise EvidenceError("the file holds no entry; expected an evidence log")
         return self._end(number)
@@ -276,11 +298,6 @@ def _key_problem(entry: Entry, key: Key | None) -> str | None:
     if mac_of(key, entry.hash) != entry.mac:
         return f"its HMAC is not one of the key {key.id}"
     return None
-
-
-def _told(step: Step, torn: bytes) -> bool:
-    told = step.facts.get("bytes"), step.facts.get("sha256")
-    return step.kind == "torn" and told == (len(torn), hashlib.sha256(torn).hexdigest())
 
 
 def _count(step: Step, name: str) -> int:
