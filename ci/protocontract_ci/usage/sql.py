@@ -142,9 +142,9 @@ def _said_at(embedded: Embedded, match: re.Match[str]) -> str:
 def _add_placed(whole: SqlFile, read: SqlFile, embedded: Embedded) -> None:
     """Adds what was found in one text at the lines of the file."""
     line = embedded.line
-    known = {(use.line, use.path, use.how) for use in whole.uses}
+    known = {(use.line, use.path, use.how, use.handles) for use in whole.uses}
     placed = (replace(use, line=line(use.line), column=1, origin=line(use.origin)) for use in read.uses)
-    whole.uses += [use for use in placed if (use.line, use.path, use.how) not in known]
+    whole.uses += [use for use in placed if (use.line, use.path, use.how, use.handles) not in known]
     whole.bound = whole.bound or read.bound
     whole.numbers |= {(line(at), path) for at, path in read.numbers}
     whole.written += [replace(each, line=line(each.line)) for each in read.written]
@@ -193,15 +193,15 @@ def _compiled(folder: Path, name: str) -> str:
 def _take_home(made: SqlFile, found: SqlFile) -> None:
     """Adds the uses that only the compiled text shows, at the line of the template that names the element."""
     found.bound = found.bound or made.bound
-    known = {(use.path, use.how) for use in found.uses}
+    known = {(use.path, use.how, use.handles) for use in found.uses}
     lines = found.text.split("\n")
     first = next((at for at, line in enumerate(lines, 1) if "{{" in line or "{%" in line), 1)
     for use in made.uses:
-        if (use.path, use.how) in known:
+        if (use.path, use.how, use.handles) in known:
             continue
         word = re.compile(rf"(?<!\w){re.escape(use.path.rpartition('.')[2])}(?!\w)")
         line = next((at for at, each in enumerate(lines, 1) if word.search(each)), first)
-        found.uses.append(Use(use.file, line, 1, use.path, use.how, use.certain))
+        found.uses.append(replace(use, line=line, column=1))
         if (use.line, use.path) in made.numbers:
             found.numbers.add((line, use.path))
 
@@ -533,11 +533,12 @@ class _File:
                 self._add(Key(constant.text, constant.line, 1), member.path, "enum_value", certain=certain)
         if access.way in ("open", "closed"):
             how: How = "match_open" if access.way == "open" else "match_closed"
-            self._add(Key("", access.line, 1), enum, how, certain=certain)
+            handles = tuple(dict.fromkeys(each.text for each in access.constants))
+            self._add(Key("", access.line, 1), enum, how, certain=certain, handles=handles)
 
-    def _add(self, key: Key, path: str, how: How, *, certain: bool) -> None:
+    def _add(self, key: Key, path: str, how: How, *, certain: bool, handles: tuple[str, ...] = ()) -> None:
         if key.line:
-            self._uses.setdefault(Use(self._name, key.line, key.column, path, how, certain))
+            self._uses.setdefault(Use(self._name, key.line, key.column, path, how, certain, handles=handles))
 
 
 def _literal(constant: Constant) -> dict[str, str]:

@@ -392,7 +392,9 @@ class _Statement:
             return
         origins = self._origins(sides[0])
         if origins:
-            self._add(origins, sides[0], "closed" if node.args.get("default") is not None else "open")
+            named = [value for each in asked for value in (each.expressions or [each.expression])]
+            way: Way = "closed" if node.args.get("default") is not None else "open"
+            self._add(origins, sides[0], way, self._constants(named))
 
     def _target(self, node: exp.Expr | None) -> Table | None:
         """The table that a statement puts rows into."""

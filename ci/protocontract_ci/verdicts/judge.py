@@ -466,7 +466,11 @@ def _out_of_oneof(change: Change, file: FileOfModule) -> Meaning:
 def _into_oneof(change: Change, file: FileOfModule) -> Meaning:
     """D4: setting one member of a oneof now unsets this field, and the other way round."""
     uses = [use for use in _named(file, change.element.name, change.element.new_name) if use.how in _WRITES]
-    opened = [use for use in _named(file, change.element.new_oneof) if use.how == "match_open"]
+    opened = [
+        use
+        for use in _named(file, change.element.new_oneof)
+        if use.how == "match_open" and change.element.new_short_name not in use.handles
+    ]
     both = [*uses, *opened]
     return _not_adapted("sets a field that now excludes its neighbours", both) if both else _UNAFFECTED
 

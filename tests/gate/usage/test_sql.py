@@ -198,6 +198,21 @@ ROWS: dict[str, tuple[str, str, str, tuple[int, ...]]] = {
         "", BOUND + "SELECT CASE WHEN size = 'SIZE_S' THEN 1 WHEN size = 'SIZE_L' THEN 2 END FROM orders",
         "not_adapted", (2,),
     ),
+    "a CASE that has the new value": (
+        "", BOUND + "SELECT CASE size WHEN 'SIZE_S' THEN 1 WHEN 'SIZE_L' THEN 2 WHEN 'SIZE_XL' THEN 3 END FROM orders",
+        "adapted", (),
+    ),
+    "a CASE that has its number": (
+        "", BOUND + "SELECT CASE size WHEN 0 THEN 1 WHEN 1 THEN 2 WHEN 2 THEN 3 END FROM orders", "adapted", (),
+    ),
+    "a CASE with conditions that has the new value": (
+        "", BOUND + "SELECT CASE WHEN size = 'SIZE_S' THEN 1 WHEN size IN ('SIZE_L', 'SIZE_XL') THEN 2 END FROM orders",
+        "adapted", (),
+    ),
+    "two CASEs in a line, one of which has the new value": (
+        "", BOUND + "SELECT CASE size WHEN 'SIZE_S' THEN 1 WHEN 'SIZE_XL' THEN 3 END, "
+        "CASE size WHEN 'SIZE_S' THEN 1 WHEN 'SIZE_L' THEN 2 END FROM orders", "not_adapted", (2,),
+    ),
     "a CASE with ELSE": ("", BOUND + "SELECT CASE size WHEN 'SIZE_S' THEN 1 ELSE 2 END FROM orders", "adapted", ()),
     "another number on the wire": ("", BOUND + "SELECT placed_at FROM orders", "unaffected", ()),
     "acknowledged": (

@@ -219,7 +219,7 @@ def _file(text: str, found: Mapping[str, Any]) -> TypeScriptFile:
     result = TypeScriptFile(text)
     for use in found["uses"]:
         loose = use.pop("loose")
-        result.uses.append(Use(file=found["file"], **use))
+        result.uses.append(Use(file=found["file"], **{**use, "handles": tuple(use["handles"])}))
         result.loose.setdefault((use["line"], use["path"]), set()).add(loose)
     result.written = [
         Written(each["line"], each["path"], None if each["literals"] is None else tuple(each["literals"]))

@@ -1,5 +1,6 @@
 // Finds where a file does one thing or another by the value of an enum or the case of a oneof, and whether it has an answer
 // for a value that it does not name.
+import { branchesOf, branchesOfTable, excluded, keysOfMap } from "./branches.mjs";
 import { collect, isEquality } from "./syntax.mjs";
 
 export function findDispatches(finder) {
@@ -11,37 +12,50 @@ export function findDispatches(finder) {
     else if (ts.isElementAccessExpression(node)) ofLookup(finder, node);
     else if (ts.isCallExpression(node)) ofCall(finder, node);
     const checked = neverChecked(finder, node);
-    if (checked) add(finder, neverPlace(ts, node), checked, "match_open", undefined);
+    if (checked) {
+      for (const { path, named } of subjects(finder, checked)) {
+        finder.add(neverPlace(ts, node), path, "match_open", { handles: excluded(finder, checked, named) });
+      }
+    }
     ts.forEachChild(node, visit);
   };
   visit(file);
 }
 
-// The enums and oneofs that an expression is a value of.
+// The enums and oneofs that an expression is a value of, each with the elements by what names them there: the case of a
+// oneof; the number of an enum's value, its name in TypeScript or that in JSON.
 function subjects(finder, node) {
-  const oneofs = finder.meanings.oneofs(node);
-  if (oneofs.length) return oneofs;
-  const bare = finder.meanings.bare(node);
-  const declared = finder.meanings.enums(finder.meanings.declared(bare));
-  const names = finder.namesOf(bare);
-  return declared.length ? declared : names.length ? names : finder.jsonEnums(bare);
+  const { meanings, tables } = finder;
+  const oneofs = meanings.oneofs(node);
+  if (oneofs.length) return oneofs.map((path) => ({ path, named: tables.oneofs[path] ?? {} }));
+  const bare = meanings.bare(node);
+  for (const [table, enums] of [
+    ["numbers", meanings.enums(meanings.declared(bare))],
+    ["members", finder.namesOf(bare)],
+    ["values", finder.jsonEnums(bare)],
+  ]) {
+    if (enums.length) return enums.map((path) => ({ path, named: tables.enums[path][table] }));
+  }
+  return [];
 }
 
-function add(finder, place, node, how, origin) {
-  for (const path of subjects(finder, node)) finder.add(place, path, how, { origin });
+// A dispatch by the value of an expression, which has branches for what the nodes stand for.
+function add(finder, place, node, how, branches, origin) {
+  for (const { path, named } of subjects(finder, node)) finder.add(place, path, how, { origin, handles: branchesOf(finder, branches, named) });
 }
 
 // -- switch
 
 function ofSwitch(finder, node) {
   const { ts } = finder;
-  for (const clause of node.caseBlock.clauses) if (ts.isCaseClause(clause)) finder.compared(clause.expression, node.expression);
+  const branches = node.caseBlock.clauses.filter(ts.isCaseClause).map((clause) => clause.expression);
+  for (const each of branches) finder.compared(each, node.expression);
   const otherwise = node.caseBlock.clauses.find(ts.isDefaultClause);
   const rest = otherwise ? otherwise.statements : following(finder, node);
   if (checksNever(finder, rest)) return;
   const thrown = failing(ts, rest);
-  if (thrown) add(finder, thrown, node.expression, "match_open", node);
-  else add(finder, node, node.expression, rest.length || otherwise ? "match_closed" : "match_open");
+  if (thrown) add(finder, thrown, node.expression, "match_open", branches, node);
+  else add(finder, node, node.expression, rest.length || otherwise ? "match_closed" : "match_open", branches);
 }
 
 // The statements after a switch, where none of its clauses goes on there: they are what happens to other values.
@@ -73,11 +87,13 @@ function ofChain(finder, node) {
   const { ts } = finder;
   if (ts.isIfStatement(node.parent) && node.parent.elseStatement === node) return;
   const tested = [];
+  const branches = [];
   let link = node;
   for (;;) {
-    const subject = testedIn(finder, link.expression);
-    if (!subject) break;
-    tested.push(subject);
+    const test = testedIn(finder, link.expression);
+    if (!test) break;
+    tested.push(test.subject);
+    branches.push(...test.branches);
     if (!link.elseStatement || !ts.isIfStatement(link.elseStatement)) break;
     link = link.elseStatement;
   }
@@ -86,18 +102,50 @@ function ofChain(finder, node) {
   const rest = link.elseStatement ? [link.elseStatement] : block ? block.slice(block.indexOf(node) + 1) : [];
   if (checksNever(finder, rest)) return;
   const thrown = failing(ts, rest);
-  if (thrown) add(finder, thrown, tested[0], "match_open", node);
-  else add(finder, node, tested[0], rest.length ? "match_closed" : "match_open");
+  if (thrown) add(finder, thrown, tested[0], "match_open", branches, node);
+  else add(finder, node, tested[0], rest.length ? "match_closed" : "match_open", branches);
 }
 
+// What a condition compares, and with what: `x === A`, `x === A || x === B`, `[A, B].includes(x)`.
 function testedIn(finder, test) {
   const { ts } = finder;
-  if (!ts.isBinaryExpression(test) || !isEquality(ts, test.operatorToken.kind)) return undefined;
-  return [test.left, test.right].find((side) => subjects(finder, side).length && !isConstant(finder, side));
+  if (ts.isParenthesizedExpression(test)) return testedIn(finder, test.expression);
+  if (ts.isCallExpression(test)) return testedByList(finder, test);
+  if (!ts.isBinaryExpression(test)) return undefined;
+  const kind = test.operatorToken.kind;
+  if (kind === ts.SyntaxKind.BarBarToken) {
+    const [left, right] = [test.left, test.right].map((side) => testedIn(finder, side));
+    if (left?.subject.getText(finder.file) !== right?.subject.getText(finder.file)) return undefined;
+    return left && right && { subject: left.subject, branches: [...left.branches, ...right.branches] };
+  }
+  if (!isEquality(ts, kind)) return undefined;
+  const subject = [test.left, test.right].find((side) => subjects(finder, side).length && !isConstant(finder, side));
+  const { ExclamationEqualsToken, ExclamationEqualsEqualsToken } = ts.SyntaxKind;
+  // What is done for all other values is no branch for this one.
+  const named = kind !== ExclamationEqualsToken && kind !== ExclamationEqualsEqualsToken;
+  return subject && { subject, branches: named ? [subject === test.left ? test.right : test.left] : [] };
+}
+
+function testedByList(finder, call) {
+  const branches = listed(finder, call);
+  return branches && subjects(finder, call.arguments[0]).length ? { subject: call.arguments[0], branches } : undefined;
+}
+
+// The items of the list that is asked whether it has a value.
+function listed(finder, call) {
+  const { ts } = finder;
+  if (!ts.isPropertyAccessExpression(call.expression) || call.expression.name.text !== "includes" || !call.arguments.length) return undefined;
+  const list = finder.meanings.bare(call.expression.expression);
+  const items = ts.isArrayLiteralExpression(list) ? list : finder.meanings.initializer(list);
+  const bare = items && finder.meanings.bare(items);
+  return bare && ts.isArrayLiteralExpression(bare) ? [...bare.elements] : undefined;
 }
 
 function isConstant(finder, node) {
-  return finder.ts.isPropertyAccessExpression(node) && finder.meanings.at(node.name).some((entry) => entry.kind === "value");
+  const { ts } = finder;
+  // `const FIRST = State.OPEN`
+  if (ts.isIdentifier(node)) return finder.meanings.declared(node).isLiteral();
+  return ts.isPropertyAccessExpression(node) && finder.meanings.at(node.name).some((entry) => entry.kind === "value");
 }
 
 // -- checks that nothing is left
@@ -136,7 +184,10 @@ function ofTable(finder, node) {
   if (!annotated) return;
   const paths = new Set(keysOf(finder, annotated));
   const place = ts.isVariableDeclaration(holder) || ts.isPropertyAssignment(holder) ? holder.name : ts.isSatisfiesExpression(holder) ? holder.type : node;
-  for (const path of paths) finder.add(place, path, "match_open", { origin: place === node ? undefined : node });
+  for (const path of paths) {
+    const named = finder.tables.oneofs[path] ?? finder.tables.enums[path].numbers;
+    finder.add(place, path, "match_open", { origin: place === node ? undefined : node, handles: branchesOfTable(finder, node, named) });
+  }
 }
 
 // A key that is the case of a oneof by which the table is looked up.
@@ -179,13 +230,15 @@ function ofLookup(finder, node) {
   const { ts } = finder;
   if (finder.enumObject(node.expression).length) return;
   const argument = node.argumentExpression;
-  const paths = subjects(finder, argument);
-  if (!paths.length || isConstant(finder, argument)) return;
+  const asked = subjects(finder, argument);
+  if (!asked.length || isConstant(finder, argument)) return;
   const type = finder.checker.getTypeAtLocation(node.expression);
   if (finder.meanings.isOfContract(type)) return;
   // A table that must be complete is looked at where it is written.
   if (keysOf(finder, type).length) return;
-  for (const path of paths) finder.add(node, path, hasAnswer(ts, node) ? "match_closed" : "match_open");
+  for (const { path, named } of asked) {
+    finder.add(node, path, hasAnswer(ts, node) ? "match_closed" : "match_open", { handles: branchesOfTable(finder, node.expression, named) });
+  }
 }
 
 function ofCall(finder, node) {
@@ -196,12 +249,9 @@ function ofCall(finder, node) {
     const type = finder.checker.getTypeAtLocation(node.expression.expression);
     if (type.symbol?.name !== "Map" && type.symbol?.name !== "ReadonlyMap") return;
     const open = ts.isNonNullExpression(node.parent);
-    for (const path of subjects(finder, node.arguments[0])) finder.add(node, path, open ? "match_open" : "match_closed");
+    add(finder, node, node.arguments[0], open ? "match_open" : "match_closed", keysOfMap(finder, node.expression.expression));
   } else if (name === "includes") {
-    const list = finder.meanings.bare(node.expression.expression);
-    const items = ts.isArrayLiteralExpression(list) ? list : finder.meanings.initializer(list);
-    const bare = items && finder.meanings.bare(items);
-    if (bare && ts.isArrayLiteralExpression(bare)) for (const each of bare.elements) finder.compared(each, node.arguments[0]);
+    for (const each of listed(finder, node) ?? []) finder.compared(each, node.arguments[0]);
   }
 }
 

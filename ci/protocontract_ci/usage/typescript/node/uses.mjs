@@ -38,14 +38,16 @@ class Finder {
     return this.file.getLineAndCharacterOfPosition(node.getStart(this.file)).line + 1;
   }
 
-  add(node, path, how, { certain = true, origin, loose = "" } = {}) {
+  add(node, path, how, { certain = true, origin, loose = "", handles = [] } = {}) {
     const start = node.getStart(this.file);
     const { line, character } = this.file.getLineAndCharacterOfPosition(start);
     // Columns count characters, not the halves of which JavaScript makes some.
     const column = [...this.file.text.slice(start - character, start)].length + 1;
     const from = origin ? this.line(origin) : 0;
-    const use = { line: line + 1, column, path, how, certain, origin: from === line + 1 ? 0 : from, loose };
-    const key = `${use.line} ${use.column} ${path} ${how} ${certain}`;
+    // A branch is told by the name of what it is for, without what that stands in.
+    const short = [...new Set(handles.map((each) => each.slice(each.lastIndexOf(".") + 1)))];
+    const use = { line: line + 1, column, path, how, certain, origin: from === line + 1 ? 0 : from, loose, handles: short };
+    const key = `${use.line} ${use.column} ${path} ${how} ${certain} ${short}`;
     if (!this.uses.has(key)) this.uses.set(key, use);
   }
 

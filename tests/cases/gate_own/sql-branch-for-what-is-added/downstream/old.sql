@@ -1,0 +1,5 @@
+-- contract: k.v1.M
+SELECT
+  CASE kind WHEN 'KIND_A' THEN 1 WHEN 'KIND_B' THEN 2 END,
+  CASE WHEN kind = 'KIND_A' THEN 1 WHEN kind = 'KIND_B' THEN 2 END
+FROM m
