@@ -7,6 +7,8 @@ import multiprocessing
 import os
 import resource
 import stat
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -314,6 +316,36 @@ def test_every_place_at_which_a_process_can_die(tmp_path: Path, caplog: pytest.L
         assert torn == ([len(half)] if half else [])
         assert found.closed == whole[:length].count(b'"kind":"s:close"') - (b'"kind":"s:close"' in half) + 1
     assert "bytes that are no entry: a crash" in caplog.text
+
+
+WRITER = """
+import sys
+from tests.chain.support import EvidenceLog, request
+with EvidenceLog(sys.argv[1]) as log:
+    while True:
+        request(log, "x")
+        print(flush=True)
+"""
+
+
+def test_a_process_that_was_killed_while_it_wrote(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    for run in range(1, 4):
+        command = [sys.executable, "-c", WRITER, str(path)]
+        with subprocess.Popen(command, stdout=subprocess.PIPE, cwd=Path(__file__).parents[2]) as writer:
+            assert writer.stdout is not None
+            for _ in range(20 * run):
+                assert writer.stdout.readline()
+            # It holds the log: nobody else gets it while it lives.
+            with pytest.raises(EvidenceError, match="is open already"):
+                EvidenceLog(path)
+            writer.kill()
+        found = verify(path, require_end=False)
+        assert found.begun == run
+        assert found.closed >= sum(20 * earlier for earlier in range(1, run + 1))
+        assert found.problem is None or "expected JSON" in found.problem.reason  # killed within a line
+    EvidenceLog(path).close()
+    assert verify(path).ok
 
 
 def test_a_line_that_lacks_only_its_end_is_an_entry(tmp_path: Path) -> None:

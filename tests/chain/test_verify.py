@@ -21,6 +21,7 @@ from protocontract.chain import (
     verify_record,
 )  # fmt: skip
 from protocontract.chain.steps import Step
+from protocontract.loading import load
 from tests.chain.support import KEY, chain_of_20, request, stage
 
 POSITIONS = range(20)
@@ -243,3 +244,26 @@ def test_a_record_is_verified_without_the_log(tmp_path: Path) -> None:
             verify_record(new)
     with pytest.raises(BrokenEntry, match="is not one of the key"):
         verify_record(lines, key=Key(b"the key of somebody else"))
+
+
+def test_a_response_carries_its_evidence(tmp_path: Path) -> None:
+    """The example's response: its contract demands that each step names the digest of the one before."""
+    from acme.inference.v1.model_service_pb2 import PredictResponse
+
+    with EvidenceLog(tmp_path / "log") as log:
+        request(log, "somebody else")
+        recorder = log.record("mine")
+        stage(recorder, "validate")
+        stage(recorder, "infer", provider="CPUExecutionProvider")
+        record = recorder.close()
+    response = PredictResponse()
+    record.fill(response.evidence)
+    steps = response.evidence
+    assert [step.name for step in steps] == ["validate", "infer", "close"]
+    assert [list(step.previous) for step in steps] == [[], [steps[0].digest], [steps[1].digest]]
+    assert [step.provider for step in steps] == ["", "CPUExecutionProvider", ""]
+    assert steps[-1].digest == record.head
+    assert record.metadata() == (("protocontract-evidence", record.head),)
+    assert steps[0].at.ToNanoseconds() == record.entries[0].step.at
+    contract = load("acme.inference.v1.PredictResponse")
+    assert not [found for found in contract.validate(response) if found.field_path.startswith("evidence")]

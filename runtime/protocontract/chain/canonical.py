@@ -27,6 +27,8 @@ VERSION: Final = 1
 #: What can be written down. A tuple counts as a list.
 Value: TypeAlias = "bool | int | float | str | bytes | list[Value] | tuple[Value, ...] | Mapping[str, Value] | None"
 
+# Made once: json.dumps would make one for each call.
+_encode: Final = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _NAN: Final = "7ff8000000000000"
 _INT: Final = re.compile(r"0|-?[1-9][0-9]{0,19}")
 _BITS: Final = re.compile(r"[0-9a-f]{16}")
@@ -40,7 +42,7 @@ class CanonicalError(ContractError):
 
 def text(value: Value) -> str:
     """The canonical text of a value. Raises CanonicalError for values of other types, and lone surrogates."""
-    return json.dumps(_tagged(value), ensure_ascii=False, separators=(",", ":"))
+    return _encode(_tagged(value))
 
 
 def digest(value: Value) -> str:
@@ -86,10 +88,10 @@ def untagged(found: Any) -> Value:
 
 
 def _tagged(value: Any) -> Any:
-    if value is None or isinstance(value, bool):
-        return value
     if isinstance(value, str):
         return f"s:{_checked(value)}"
+    if value is None or isinstance(value, bool):
+        return value
     if isinstance(value, int):
         if not _LOW <= value < _HIGH:
             raise CanonicalError("an integer without canonical form; expected one of 64 bits")
@@ -101,11 +103,14 @@ def _tagged(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_tagged(item) for item in value]
     if isinstance(value, Mapping):
+        simple = True
         for key in value:
             if not isinstance(key, str):
                 raise CanonicalError(f"a map with a key of type {type(key).__name__}; expected texts")
-            _checked(key)
-        return {key: _tagged(value[key]) for key in sorted(value, key=_utf16)}
+            if not key.isascii():
+                _checked(key)
+                simple = False
+        return {key: _tagged(value[key]) for key in (sorted(value) if simple else sorted(value, key=_utf16))}
     raise CanonicalError(f"a value of type {type(value).__name__} has no canonical form; expected a plain value")
 
 
@@ -114,6 +119,8 @@ def _utf16(key: str) -> bytes:
 
 
 def _checked(value: str) -> str:
+    if value.isascii():
+        return value
     try:
         value.encode()
     except UnicodeEncodeError:

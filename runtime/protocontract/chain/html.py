@@ -89,11 +89,11 @@ def _record(entries: Sequence[Entry], number: int, of: int) -> str:
     good = last.step.kind == "close" and not last.step.facts.get("lost")
     head = f"Record {number} of {of}" if of > 1 else "Stages"
     total = sum(entry.step.nanoseconds for entry in stages)
-    chart = bars([(entry.step.name, entry.step.nanoseconds // 1000) for entry in stages], total // 1000, "µs by stage")
+    chart = bars([(entry.step.name, entry.step.nanoseconds) for entry in stages], total, "nanoseconds by stage")
     return (
         f'<h2>{head}</h2><p class="quiet">{escape(moment(entries[0].step.at))}, {total / 1e6:,.3f} ms in stages,'
         f' <b class="{"kept" if good else "missed"}">{escape(state_text(entries))}</b></p>'
-        f'<div class="plain">{chart}</div>'
+        f'<div class="plain"><p class="quiet small">nanoseconds</p>{chart}</div>'
         + "".join(_stage(entry) for entry in stages)
         + f'<p class="quiet small">Head <span class="mono wrap">{last.hash}</span></p>'
     )

@@ -8,7 +8,7 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 
@@ -98,8 +98,7 @@ class Step:
 
     def canonical(self) -> str:
         """The canonical text that is hashed. Raises CanonicalError."""
-        held: dict[str, Value] = {item.name: getattr(self, item.name) for item in fields(self)}
-        return text({"form": FORM, **held})
+        return text({"form": FORM, **{name: getattr(self, name) for name in self.__slots__}})
 
 
 @dataclass(frozen=True, slots=True)
