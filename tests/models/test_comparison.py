@@ -13,7 +13,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from acme.inference.v1.content_type_contract import CONTENT_TYPE_INPUT, CONTENT_TYPE_OUTPUT, IDENTIFY_RESPONSE
-from acme.inference.v1.model_service_contract import ENTITY_MODEL_INPUT, ENTITY_MODEL_OUTPUT
+from acme.inference.v1.model_service_contract import ENTITY_MODEL_INPUT, ENTITY_MODEL_OUTPUT, PREDICT_REQUEST
 from protocontract.card import Stamp, write_stamp
 from protocontract.contract import Contract
 from protocontract.evidence import data_versions
@@ -162,6 +162,16 @@ def test_samples_that_are_not_batched_are_stacked(tmp_path: Path, zoo: Zoo) -> N
         "m.onnx input `mask` is int64[b, 512]; the contract says int64[batch, tokens] with tokens from 1 to 512"
         f" (zoo.proto:{line_of('mask = 2')})"
     ]
+
+
+def test_the_message_has_to_be_of_one_model(tmp_path: Path, zoo: Zoo) -> None:
+    path = model(tmp_path / "m.onnx")
+    with pytest.raises(
+        ContractError, match=r"several tensors named input_ids: entity_model\.input_ids, encoder\.input_ids"
+    ):
+        compared(path, zoo, request=PREDICT_REQUEST)
+    with pytest.raises(ContractError, match=r"IdentifyResponse has no tensors"):
+        compared(path, zoo, response=IDENTIFY_RESPONSE)
 
 
 # -- labels

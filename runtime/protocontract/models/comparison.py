@@ -70,8 +70,8 @@ class Expected:
 def compare(model: Path, signature: Signature, expected: Expected, labels: Labels | None = None) -> Comparison:
     """All differences between a model and what a service expects of it.
 
-    ``labels`` stand for those that the model or a file beside it has. Raises ContractError where labels or a stamp are
-    there and cannot be read; OSError.
+    ``labels`` stand for those that the model or a file beside it has. Raises ContractError where several tensors of a
+    message have one name, where labels or a stamp are there and cannot be read; OSError.
     """
     found = _Compared(model.name)
     found.inputs(signature.inputs, expected.request)
@@ -84,8 +84,25 @@ def compare(model: Path, signature: Signature, expected: Expected, labels: Label
     return Comparison(tuple(found.differences), tuple(found.notes))
 
 
-def bounded(fields: tuple[TensorField, ...]) -> tuple[TensorField, ...]:
-    """The fields with the bounds of their free dims: those that any field of the same message gives to that name."""
+def tensors(contract: Contract[Any]) -> tuple[TensorField, ...]:
+    """The tensors of a message, each with the bounds that any tensor beside it gives to the name of a free dim.
+
+    Raises ContractError where there is none, or where several have one name: it is not the message of one model then.
+    """
+    if not contract.tensors:
+        raise ContractError(f"{contract.full_name} has no tensors; expected the message that a model takes or gives")
+    paths: dict[str, str] = {}
+    for field in contract.tensors:
+        if field.name in paths:
+            raise ContractError(
+                f"{contract.full_name} has several tensors named {field.name}: {paths[field.name]}, {field.path};"
+                " expected the message of one model"
+            )
+        paths[field.name] = field.path
+    return _bounded(contract.tensors)
+
+
+def _bounded(fields: tuple[TensorField, ...]) -> tuple[TensorField, ...]:
     known: dict[tuple[str, str], Dim] = {}
     for field in fields:
         for dim in field.dims:
@@ -125,7 +142,7 @@ class _Compared:
     # -- inputs and outputs
 
     def inputs(self, ports: tuple[Port, ...], contract: Contract[Any]) -> None:
-        fields = {field.name: field for field in bounded(contract.tensors)}
+        fields = {field.name: field for field in tensors(contract)}
         for port in ports:
             field = fields.pop(port.name, None)
             if field is None:
@@ -138,7 +155,7 @@ class _Compared:
 
     def outputs(self, ports: tuple[Port, ...], contract: Contract[Any]) -> None:
         by_name = {port.name: port for port in ports}
-        for field in bounded(contract.tensors):
+        for field in tensors(contract):
             port = by_name.pop(field.name, None)
             if port is None:
                 self._missing("output", ports, field, contract)

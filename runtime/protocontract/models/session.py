@@ -138,38 +138,41 @@ class Model:
                 return Attempt(
                     name, missing, f"install what {wanted} needs (docs/models.md), or declare another provider"
                 )
-        options = self._options(provider)
-        arguments = [
-            (each, dict(provider.options) if each == provider.runtime_name else {}) for each in provider.declared
-        ]
         try:
-            session = ort.InferenceSession(str(self.path), options, providers=arguments, enable_fallback=0)
-            session.disable_fallback()
+            session = self._session_on(provider)
         except Exception as error:  # onnxruntime's errors share no base class
             if type(error).__name__ in {"InvalidProtobuf", "NoSuchFile", "InvalidGraph", "NoModel"}:
                 raise ContractError(f"{self.path.name} cannot be read by onnxruntime: {_reason(error)}") from error
             return self._not_started(provider, error)
         return self._misplaced(provider, session) or session
 
-    def _options(self, provider: Provider) -> Any:
+    def _session_on(self, provider: Provider, *, only_look: bool = False) -> Any:
+        """A session on a provider. ``only_look``: one that is not to be run, in which nodes may be on the CPU."""
+        options = self._options()
+        if runtime_name(CPU) not in provider.declared and not only_look:
+            options.add_session_config_entry(_NO_CPU, "1")
+        arguments = [
+            (each, dict(provider.options) if each == provider.runtime_name else {}) for each in provider.declared
+        ]
+        session = ort.InferenceSession(str(self.path), options, providers=arguments, enable_fallback=0)
+        session.disable_fallback()
+        return session
+
+    def _options(self) -> Any:
         options = ort.SessionOptions()
         options.log_severity_level = 4  # what it would say on standard error is said by the errors here
         options.use_deterministic_compute = self._deterministic
         if self._threads is not None:
             options.intra_op_num_threads = self._threads
         options.add_session_config_entry(_ASSIGNMENT, "1")
-        if runtime_name(CPU) not in provider.declared:
-            options.add_session_config_entry(_NO_CPU, "1")
         return options
 
     def _not_started(self, provider: Provider, error: Exception) -> Attempt:
         name = short_name(provider.runtime_name)
         if "fallback to CPU EP has been explicitly disabled" in str(error):
-            return Attempt(
-                name,
-                "some or all nodes would run on the CPU instead",
-                "see that the driver has a device, or declare the operators that may: elsewhere={'cpu': (...)}",
-            )
+            # It does not say which nodes these are: a session that is thrown away does.
+            told = self._misplaced(provider, self._session_on(provider, only_look=True))
+            return told or Attempt(name, "nodes would run on the CPU", "declare the operators that may (elsewhere)")
         return Attempt(name, f"onnxruntime does not start ({_reason(error)})", "mend that, or declare another provider")
 
     def _misplaced(self, provider: Provider, session: Any) -> Attempt | None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from protocontract.contract import Contract
-from protocontract.models.comparison import bounded, place, stacked
+from protocontract.models.comparison import place, stacked, tensors
 from protocontract.models.providers import Provider
 from protocontract.tensors.fields import Dim, TensorField
 from protocontract.violations import ContractError
@@ -76,7 +76,7 @@ def profiles(contract: Contract[Any], batches: BatchSizes) -> tuple[Profile, ...
     Raises ContractError with all fields that have an axis without an upper bound, a bound below ``batch.max_size``, or
     a name that the provider cannot read.
     """
-    fields = bounded(contract.tensors)
+    fields = tensors(contract)
     wrong = [text for field in fields for text in _unbounded(field, contract, batches.sizes[-1])]
     if wrong:
         raise ContractError("no TensorRT profile: " + "; ".join(wrong))
