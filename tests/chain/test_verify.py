@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from protocontract.chain import (
     verify,
     verify_record,
 )  # fmt: skip
+from protocontract.chain.canonical import Value
 from protocontract.chain.steps import Step
 from protocontract.loading import load
 from tests.chain.support import KEY, chain_of_20, request, stage
@@ -151,6 +153,21 @@ def test_entries_that_were_put_in(tmp_path: Path, position: int) -> None:
         assert problem.position == expected
     lines[position:position] = [lines[min(position, 19)]]
     assert first_bad(tmp_path / "log", lines).position == min(position + 1, 20)
+
+
+@pytest.mark.parametrize("edited", [19, 18])
+def test_a_torn_step_does_not_stand_for_an_edited_entry(tmp_path: Path, edited: int) -> None:
+    """A crash leaves part of a line; a whole one that is no entry was edited, and no restart takes it over."""
+    path = tmp_path / "log"
+    lines = chain_of_20(path)
+    stretch = b"".join(lines[edited:]).replace(b'"at":"i:', b'"at":"i:1')
+    path.write_bytes(b"".join(lines[:edited]) + stretch)
+    with pytest.raises(EvidenceError, match="the last entry of log was changed"):
+        EvidenceLog(path)
+    told: dict[str, Value] = {"bytes": len(stretch) - 1, "sha256": hashlib.sha256(stretch[:-1]).hexdigest()}
+    before = Entry.parse(lines[edited - 1].strip())
+    torn = Entry.of(Step(sequence=edited, previous=before.hash, kind="torn", at=1, facts=told))
+    assert first_bad(path, [*lines[:edited], stretch, torn.line + b"\n"]).position == edited
 
 
 # ----------------------------------------------------------------------------------------------------------------------

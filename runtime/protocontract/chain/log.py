@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from protocontract.chain.anchors import Anchor
 from protocontract.chain.canonical import Value
-from protocontract.chain.steps import MAX_LINE, BrokenEntry, Entry, EvidenceError, Key, Step, entries, mac_of
+from protocontract.chain.steps import MAX_LINE, BrokenEntry, Entry, EvidenceError, Key, Step, entries, is_whole, mac_of
 from protocontract.violations import ContractError
 
 if TYPE_CHECKING:
@@ -132,6 +132,7 @@ class EvidenceLog:
         """Append one step and return its entry. Raises EvidenceError where it cannot be written: it is lost then, and
         the next entry is a gap that says so.
         """
+        self._check_process()
         try:
             return self._append([{"kind": kind, "request": request, **held}])[-1]
         except Exception as error:
@@ -154,6 +155,7 @@ class EvidenceLog:
         """Append the end step and close the file. Raises EvidenceError where it cannot be written; it is closed then
         too. A log that is closed already stays as it is.
         """
+        self._check_process()
         with self._lock:
             if self._ended:
                 return
@@ -226,7 +228,7 @@ class EvidenceLog:
             failure = error
         self._size += written
         there = self._settle(entries, data, written, len(lead))
-        if failure is None or (there == len(entries) and written < len(data)):
+        if failure is None or (there == len(entries) and written < len(data) and not self._sync):
             # All there; only the line end is missing, which the next one begins with.
             return
         reason = (failure.strerror or type(failure).__name__).lower()
@@ -283,12 +285,15 @@ class EvidenceLog:
                 f"{self.path.name} is open already; expected a log of its own for each process"
             ) from None
 
+    def _check_process(self) -> None:
+        # Before the lock is asked for: in a fork it may be held for ever, by a thread that is not there.
+        if os.getpid() != self._process:
+            raise EvidenceError(f"{self.path.name} was opened before a fork; expected a log opened by this process")
+
     def _check(self) -> None:
         """Raises EvidenceError where what would be written is no part of the chain, or would be nowhere."""
         if self._ended:
             raise EvidenceError(f"{self.path.name} is closed")
-        if os.getpid() != self._process:
-            raise EvidenceError(f"{self.path.name} was opened before a fork; expected a log opened by this process")
         if self._regular:
             now = os.fstat(self._descriptor)
             if now.st_nlink == 0:
@@ -353,6 +358,9 @@ class EvidenceLog:
             raise EvidenceError(f"the chain of {self.path.name} {state}; expected it to go on as it began")
         if key is not None and mac_of(key, entry.hash) != entry.mac:
             raise EvidenceError(f"the chain of {self.path.name} has another key than {key.id}")
+        if any(is_whole(piece) for piece in behind.split(b"\n")):
+            # No crash leaves that.
+            raise EvidenceError(f"the last entry of {self.path.name} was changed; verify it, and begin another file")
         self.head, self.length = entry.hash, entry.step.sequence + 1
         self._torn = behind
         self._unfinished = not whole

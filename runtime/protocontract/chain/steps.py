@@ -162,6 +162,14 @@ def entries(path: str | Path) -> Iterator[Entry]:
                 continue
 
 
+def is_whole(line: bytes) -> bool:
+    """Whether a line that is no entry is a whole object of JSON: somebody wrote it so. A crash leaves less."""
+    try:
+        return isinstance(json.loads(line), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
 def hash_of(written: str) -> str:
     """The hash of a step, given its canonical text."""
     return hashlib.sha256(f"protocontract evidence step {FORM}\n{written}".encode()).hexdigest()

@@ -21,6 +21,7 @@ from protocontract.chain.steps import (
     Key,
     Step,
     entries,
+    is_whole,
     lines_of,
     mac_of,
 )
@@ -189,6 +190,8 @@ class _Verifier:
                 # Perhaps a crash left it: then a torn step follows that says so.
                 torn = torn or _Torn(number, str(error))
                 torn.add(line)
+                if is_whole(line):
+                    break
                 continue
             if torn:
                 if not torn.told(entry.step):
