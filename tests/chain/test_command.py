@@ -124,6 +124,27 @@ def test_one_request_for_people(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert main(["evidence", "show", path, "nobody"]) == 2
 
 
+def test_how_a_request_ended_is_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, out = str(tmp_path / "log"), tmp_path / "out.html"
+    with EvidenceLog(path) as log:
+        stage(log.record("twice"), "infer")
+        failing = log.record("twice")
+        stage(failing, "infer")
+        failing.fail("DEADLINE_EXCEEDED")
+        recorder = log.record("gap", Level.BEST_EFFORT)
+        stage(recorder, "infer", provider=object())
+        recorder.close()
+    assert main(["evidence", "show", path, "twice", "--html", str(out)]) == 0
+    told = capsys.readouterr().out
+    assert "· failed: DEADLINE_EXCEEDED" in told
+    assert "· it has no end: what became of it is not proven" in told
+    page = out.read_text(encoding="utf-8")
+    assert page.count('<b class="missed">') == 2
+    assert "Record 2 of 2" in page
+    assert main(["evidence", "show", path, "gap"]) == 0
+    assert "· closed, but 1 of its steps could not be written" in capsys.readouterr().out
+
+
 def test_neither_grpc_nor_numpy_is_needed(tmp_path: Path) -> None:
     chain_of_20(tmp_path / "log")
     script = (

@@ -58,11 +58,11 @@ def state_text(entries: Sequence[Entry]) -> str:
     """How a record ended."""
     last = entries[-1].step
     lost = last.facts.get("lost")
-    missing = f", {shown(lost)} steps could not be written" if lost else ""
+    gap = f"{shown(lost)} of its steps could not be written" if lost else ""
     if last.kind == "close":
-        return f"complete{missing}"
+        return f"closed, but {gap}" if gap else "complete"
     if last.kind == "fail":
-        return f"failed: {shown(last.facts.get('reason', ''))}{missing}"
+        return f"failed: {shown(last.facts.get('reason', ''))}{gap and f', and {gap}'}"
     return "it has no end: what became of it is not proven"
 
 
