@@ -243,6 +243,23 @@ def _no_disk(_: int) -> None:
     raise OSError(5, "Input/output error")
 
 
+def test_an_anchor_does_not_outlive_its_entry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """After a power failure the log would be shorter than the anchor says, as if somebody had cut it."""
+    done: list[str] = []
+    force = os.fsync
+
+    def fsync(descriptor: int) -> None:
+        force(descriptor)
+        done.append("disk")
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    with EvidenceLog(
+        tmp_path / "log", anchor=lambda anchor: done.append(f"anchor {anchor.length}"), anchor_every=4
+    ) as log:
+        request(log, "one")
+    assert done == ["disk", "anchor 1", "disk", "anchor 5", "disk", "anchor 8"]
+
+
 def test_an_anchor_that_fails_is_told(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     def refuse(_: object) -> None:
         raise ConnectionError("secret address")

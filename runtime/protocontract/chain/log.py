@@ -183,16 +183,19 @@ class EvidenceLog:
                 entry = Entry.of(Step(at=time.time_ns(), sequence=length, previous=head, **held), self._key)
                 entries.append(entry)
                 head, length = entry.hash, length + 1
-            self._write(entries)
-            for entry in entries:
-                number = entry.step.sequence
-                if self._anchor is not None and (number % self._every == 0 or entry.step.kind in ("begin", "end")):
-                    found = Anchor(self.chain or entry.hash, number + 1, entry.hash, time.time_ns())
-                    anchors.append(found.signed(self._key))
+            anchored = [entry for entry in entries if self._is_anchored(entry.step)]
+            # An anchor must not outlive what it stands for.
+            self._write(entries, sync=self._sync or bool(anchored))
+            for entry in anchored:
+                found = Anchor(self.chain or entry.hash, entry.step.sequence + 1, entry.hash, time.time_ns())
+                anchors.append(found.signed(self._key))
         # Outside of the lock: an anchor may go over a network, and each says itself where it belongs.
         for anchor in anchors:
             self._tell(anchor)
         return entries
+
+    def _is_anchored(self, step: Step) -> bool:
+        return self._anchor is not None and (step.sequence % self._every == 0 or step.kind in ("begin", "end"))
 
     def _pending(self) -> list[dict[str, Any]]:
         """What has to be said before the next step."""
@@ -211,7 +214,7 @@ class EvidenceLog:
             found.append({"kind": "gap", "facts": facts})
         return found
 
-    def _write(self, entries: list[Entry]) -> None:
+    def _write(self, entries: list[Entry], *, sync: bool) -> None:
         """Write entries behind what is there, and note how far that went. Raises EvidenceError."""
         if not entries:
             return
@@ -222,13 +225,13 @@ class EvidenceLog:
         try:
             while written < len(data):
                 written += os.write(self._descriptor, data[written:])
-            if self._sync and self._regular:
+            if sync and self._regular:
                 os.fsync(self._descriptor)
         except OSError as error:
             failure = error
         self._size += written
         there = self._settle(entries, data, written, len(lead))
-        if failure is None or (there == len(entries) and written < len(data) and not self._sync):
+        if failure is None or (there == len(entries) and written < len(data) and not sync):
             # All there; only the line end is missing, which the next one begins with.
             return
         reason = (failure.strerror or type(failure).__name__).lower()
