@@ -34,8 +34,8 @@ Command: TypeAlias = Callable[[list[str]], int]
 
 # The order in which a user meets them; commands of other packages follow by name.
 _ORDER: Final = (
-    "init", "compile", "includes", "verify", "card", "calibrate", "guard", "dead-letter", "replay", "sample", "lint",
-    "diff", "gate", "adapt", "serve", "evidence", "explain",
+    "init", "compile", "includes", "verify", "card", "calibrate", "model", "guard", "dead-letter", "replay", "sample",
+    "lint", "diff", "gate", "adapt", "serve", "evidence", "explain",
 )  # fmt: skip
 
 # What runs until somebody stops it: to be stopped before it has begun is no failure either.

@@ -13,8 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import onnx
 import onnxruntime as ort
 import pytest
+from onnx import helper
 
 from protocontract.models import Model, NoProvider, Provider, RunFailed, WrongInput, session
 from protocontract.models.identity import precision_flags
@@ -51,6 +53,22 @@ def test_some_outputs(tmp_path: Path) -> None:
     assert list(runs.run({"x": rows(1)}, ["sums"]).outputs) == ["sums"]
     with pytest.raises(WrongInput, match="has no output other; expected scores, sums"):
         runs.run({"x": rows(1)}, ["other"])
+
+
+def test_bfloat16_as_its_bits(tmp_path: Path) -> None:
+    """As Collate has it: uint16."""
+    nodes = [helper.make_node("Cast", ["x"], ["floats"], to=1), helper.make_node("Cast", ["floats"], ["y"], to=16)]
+    ends = [helper.make_tensor_value_info(name, kind, ["N", 2]) for name, kind in (("x", 16), ("y", 16), ("floats", 1))]
+    graph = helper.make_graph(nodes, "g", ends[:1], ends[1:])
+    made = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8)
+    onnx.save(made, str(tmp_path / "m.onnx"))
+    runs = Model(tmp_path / "m.onnx")
+    bits = np.array([[0x3F80, 0x4000], [0xC000, 0x0000]], dtype="uint16")
+    ran = runs.run({"x": bits[:, ::-1]})
+    assert ran.outputs["y"].tolist() == bits[:, ::-1].tolist()
+    assert ran.outputs["floats"].tolist() == [[2, 1], [0, -2]]
+    with pytest.raises(WrongInput, match=r"input `x` is float32\[2, 2\]; m.onnx takes bfloat16"):
+        runs.run({"x": bits.astype("float32")})
 
 
 def test_runs_from_threads(tmp_path: Path) -> None:
@@ -242,6 +260,34 @@ def test_runs_that_fail(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: s
     assert text not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("libcublasLt.so.13: cannot open shared object file: No such file", "the library libcublasLt.so.13 is missing"),
+        ("invalid ELF header", "its library cannot be loaded"),
+    ],
+)
+def test_a_provider_whose_libraries_are_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: str, reason: str
+) -> None:
+    """onnxruntime-gpu without CUDA's libraries: it lists CUDA, and would run on the CPU."""
+    path = model(tmp_path / "m.onnx")
+    asked = standing_in(monkeypatch, {}, [])
+    (tmp_path / "capi").mkdir()
+    (tmp_path / "capi" / "libonnxruntime_providers_cuda.so").touch()
+    monkeypatch.setattr(session.ort, "__file__", str(tmp_path / "__init__.py"))
+
+    def load(name: str, mode: int = 0) -> None:
+        if "cuda" in name:
+            raise OSError(said)
+
+    monkeypatch.setattr(session.ctypes, "CDLL", load)
+    with pytest.raises(NoProvider) as caught:
+        Model(path, [Provider("cuda")])
+    assert caught.value.attempts[0].reason == reason
+    assert asked == []  # onnxruntime was not let at it
+
+
 def test_no_provider_at_all(tmp_path: Path) -> None:
     with pytest.raises(ContractError, match="no provider is declared"):
         Model(model(tmp_path / "m.onnx"), [])
@@ -316,7 +362,9 @@ def test_weights_outside_of_the_folder(tmp_path: Path) -> None:
         files(path)
 
 
-@pytest.mark.parametrize("content", [b"", b"no model", b"\x00\x01", b"\xff" * 40, b"\x3a\xff\x01"])
+@pytest.mark.parametrize(
+    "content", [b"", b"no model", b"\x00\x01", b"\xff" * 40, b"\x3a\xff\x01", b"\x3a\x04\x0a\x02\xff\xff"]
+)
 def test_what_is_no_model(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(content)

@@ -18,6 +18,7 @@ import onnx
 import onnxruntime as ort
 from onnxruntime import quantization as q
 
+from protocontract.models.signature import DTYPES
 from protocontract.violations import ContractError
 
 Sample = Mapping[str, Any]
@@ -32,11 +33,6 @@ _RANGES: Final = {
     "percentile": q.CalibrationMethod.Percentile,
 }
 _FORMATS: Final = {"qdq": q.QuantFormat.QDQ, "qoperator": q.QuantFormat.QOperator}
-# What numpy calls the element types of ONNX Runtime.
-_DTYPES: Final = {
-    "tensor(float)": "float32", "tensor(double)": "float64", "tensor(float16)": "float16", "tensor(bool)": "bool",
-    **{f"tensor({name})": name for name in ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")},
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +90,12 @@ class Model:
     def fitting(self, arrays: Mapping[str, Any], made_by: str) -> Sample:
         """Those of some arrays that the model takes. Raises ContractError, naming both sides, where they do not fit."""
         for name, (kind, shape) in self.inputs.items():
-            wanted = f"{_DTYPES.get(kind, kind)}[{', '.join(map(str, shape))}]"
+            wanted = f"{DTYPES.get(kind, kind)}[{', '.join(map(str, shape))}]"
             if name not in arrays:
                 known = ", ".join(arrays) or "none"
                 raise ContractError(f"{self.name} takes {name} {wanted}; {made_by} has {known}")
             array = arrays[name]
-            fits = str(array.dtype) == _DTYPES.get(kind) and len(array.shape) == len(shape)
+            fits = str(array.dtype) == DTYPES.get(kind) and len(array.shape) == len(shape)
             # A free dim is a name or None there.
             if not fits or any(
                 isinstance(want, int) and want != got for want, got in zip(shape, array.shape, strict=True)

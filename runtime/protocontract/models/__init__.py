@@ -10,6 +10,18 @@ Needs no gRPC. docs/models.md.
 from protocontract.extras import missing_extra
 
 try:
+    from protocontract.models.batcher import Batcher, Runner
+    from protocontract.models.batching import (
+        Answer,
+        BatchError,
+        BatchFacts,
+        BatchFailed,
+        Draining,
+        OutOfTime,
+        QueueFull,
+        TooManyRows,
+        WrongRows,
+    )
     from protocontract.models.comparison import Comparison, Difference, Expected, compare
     from protocontract.models.errors import ModelError, ModelMismatch, NoProvider, RunFailed, WrongInput
     from protocontract.models.identity import Identity
@@ -17,13 +29,21 @@ try:
     from protocontract.models.providers import Attempt, Provider
     from protocontract.models.session import Model, Ran, read_signature
     from protocontract.models.signature import Port, Signature
+    from protocontract.models.tensorrt import BatchSizes
 except ImportError as error:
     raise (missing_extra("protocontract.models", error, "serving") or error) from None
 
 __all__ = [
+    "Answer",
     "Attempt",
+    "BatchError",
+    "BatchFacts",
+    "BatchFailed",
+    "BatchSizes",
+    "Batcher",
     "Comparison",
     "Difference",
+    "Draining",
     "Expected",
     "Identity",
     "Labels",
@@ -31,12 +51,17 @@ __all__ = [
     "ModelError",
     "ModelMismatch",
     "NoProvider",
+    "OutOfTime",
     "Port",
     "Provider",
+    "QueueFull",
     "Ran",
     "RunFailed",
+    "Runner",
     "Signature",
+    "TooManyRows",
     "WrongInput",
+    "WrongRows",
     "compare",
     "find_labels",
     "read_labels",

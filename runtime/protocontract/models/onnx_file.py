@@ -49,14 +49,13 @@ def external_data(model: Path) -> set[str]:
     if model.stat().st_size == 0:
         raise ContractError(f"{model.name} is empty; expected an ONNX model")
     found: set[str] = set()
-    with open(model, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        view = memoryview(data)
-        try:
-            _walk(view, "model", found, 0)
-        except (IndexError, ValueError) as error:
-            raise ContractError(f"{model.name} is no ONNX model; expected a protobuf message") from error
-        finally:
-            view.release()
+    with open(model, "rb") as stream:
+        # Not closed by hand: what an error refers to can still look into it.
+        data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+    try:
+        _walk(memoryview(data), "model", found, 0)
+    except (IndexError, ValueError) as error:
+        raise ContractError(f"{model.name} is no ONNX model; expected a protobuf message") from error
     return found
 
 

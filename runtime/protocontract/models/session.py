@@ -38,6 +38,7 @@ _WITH: Final = {"cuda": "onnxruntime-gpu", "tensorrt": "onnxruntime-gpu", "openv
 # Where a provider's shared library cannot be loaded, the linker says which other one is missing.
 _LIBRARIES: Final = {"cuda": "cuda", "tensorrt": "tensorrt", "openvino": "openvino"}
 _ASSIGNMENT: Final = "session.record_ep_graph_assignment_info"
+_ONNX_BFLOAT16: Final = 16  # TensorProto.DataType
 _LONGEST: Final = 200  # characters of somebody else's message
 _NO_CPU: Final = "session.disable_cpu_ep_fallback"
 _MEMORY: Final = re.compile(
@@ -88,6 +89,8 @@ class Model:
         self.identity: Final = self._identity(hashes)
         self._inputs: Final = {port.name: port for port in self.signature.inputs}
         self._outputs: Final = tuple(port.name for port in self.signature.outputs)
+        ports = (*self.signature.inputs, *self.signature.outputs)
+        self._bfloat16: Final = any(port.dtype == "bfloat16" for port in ports)
         self._facts: Final[Mapping[str, str]] = MappingProxyType(
             {"model": self.identity.sha256, "identity": self.identity.digest, "provider": self.provider}
         )
@@ -103,7 +106,7 @@ class Model:
         if unknown:
             raise WrongInput(f"{self.path.name} has no output {some(unknown)}; expected {some(self._outputs)}")
         try:
-            found = self._session.run(list(names), dict(inputs))
+            found = self._by_values(names, inputs) if self._bfloat16 else self._session.run(list(names), dict(inputs))
         except Exception as error:  # onnxruntime's errors share no base class
             raise self._failed(error) from error
         return Ran(dict(zip(names, found, strict=True)), self.provider, self._facts)
@@ -252,6 +255,17 @@ class Model:
                 got = f"{array.dtype}[{', '.join(map(str, array.shape))}]"
                 raise WrongInput(f"input `{name}` is {got}; {self.path.name} takes {port}")
 
+    def _by_values(self, names: Sequence[str], inputs: Mapping[str, Any]) -> list[Any]:
+        """A run with bfloat16 among inputs or outputs: NumPy has none, so its bits go by onnxruntime's own values."""
+        value = ort.OrtValue
+        given = {
+            name: value.ortvalue_from_numpy_with_onnx_type(np.ascontiguousarray(array), _ONNX_BFLOAT16)
+            if self._inputs[name].dtype == "bfloat16"
+            else value.ortvalue_from_numpy(array)
+            for name, array in inputs.items()
+        }
+        return [_array(each) for each in self._session.run_with_ort_values(list(names), given)]
+
     def _failed(self, error: Exception) -> RunFailed:
         text = str(error)
         if isinstance(error, MemoryError) or _MEMORY.search(text):
@@ -274,6 +288,15 @@ def read_signature(path: str | Path) -> Signature:
     except Exception as error:  # onnxruntime's errors share no base class
         raise ContractError(f"{model.name} cannot be read by onnxruntime: {_reason(error)}") from error
     return Signature.of(session)
+
+
+def _array(value: Any) -> Any:
+    if value.data_type() != "tensor(bfloat16)":
+        return value.numpy()
+    if value.device_name() != "cpu":
+        raise RuntimeError("bfloat16 outputs that are not in the CPU's memory cannot be read")
+    bits = ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes())
+    return np.frombuffer(bits, "<u2").reshape(value.shape())
 
 
 def _fits(array: Any, port: Port) -> bool:
