@@ -126,6 +126,7 @@ def test_a_provider_that_this_build_has_not(tmp_path: Path) -> None:
     )
 
 
+@needs_plain
 def test_a_provider_that_runs_nothing(tmp_path: Path) -> None:
     path = model(tmp_path / "m.onnx")
     silent = ort.InferenceSession(str(path), providers=["AzureExecutionProvider"])
@@ -138,6 +139,7 @@ def test_a_provider_that_runs_nothing(tmp_path: Path) -> None:
     )
 
 
+@needs_plain
 def test_some_nodes_elsewhere(tmp_path: Path) -> None:
     """S27: nodes that run elsewhere are counted by operator; declared ones may."""
     path = model(tmp_path / "m.onnx")
@@ -150,6 +152,7 @@ def test_some_nodes_elsewhere(tmp_path: Path) -> None:
     assert caught.value.attempts[0].reason == "none of its 2 nodes runs there"
 
 
+@needs_plain
 def test_the_declared_order(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     path = model(tmp_path / "m.onnx")
     with caplog.at_level("WARNING", logger="protocontract.models"):
