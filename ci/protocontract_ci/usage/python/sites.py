@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from string import Formatter
 from typing import Final, Literal
@@ -66,6 +66,8 @@ class Sites:
     found: list[Site] = field(default_factory=list)
     _constants: dict[str, ast.expr] = field(default_factory=dict)
     _stored: dict[ast.AST, dict[str, list[ast.expr | None]]] = field(default_factory=dict)
+    #: The links of rows that were found, each of which is an ``if`` of its own.
+    _rows: set[ast.If] = field(default_factory=set)
 
     def know(self, constants: Mapping[str, ast.expr]) -> None:
         """Take constants that the file has from elsewhere; before ``collect``."""
@@ -270,26 +272,56 @@ class Sites:
                     self.found.append(Site("compare", node, other, (*names, *numbers), origin=origin))
 
     def _chain(self, node: ast.If) -> None:
-        """``if x == A: ... elif x == B: ...``: a dispatch; closed where it has an else, or something comes after it."""
+        """``if x == A: ... elif x == B: ...``: a dispatch; closed where it has an else, or something comes after it.
+
+        So is a row of such ``if`` that leave, before what fails.
+        """
         parent = self.source.parent(node)
-        if isinstance(parent, ast.If) and parent.orelse == [node]:
+        if (isinstance(parent, ast.If) and parent.orelse == [node]) or node in self._rows:
             return
-        subjects: list[ast.expr] = []
-        handled: list[str] = []
-        link: ast.If = node
-        while isinstance(link.test, ast.Compare) and isinstance(link.test.ops[0], ast.Eq | ast.In | ast.Is):
-            subjects.append(link.test.left)
-            handled += self.values(link.test.comparators[0])
-            if len(link.orelse) != 1 or not isinstance(link.orelse[0], ast.If):
-                break
-            link = link.orelse[0]
-        if len(subjects) < 2 or len({ast.dump(subject) for subject in subjects}) != 1:
+        block = next((block for block in _blocks(parent) if node in block), [node])
+        links = self._links(node)
+        last = next((each for each in links[-1].orelse[:1] if isinstance(each, ast.If)), links[-1])
+        rest = last.orelse or block[block.index(node) + 1 :]
+        row = self._row(node, links, block)
+        if len(row) > len(links):
+            links, rest = row, block[block.index(row[-1]) + 1 :]
+            self._rows.update(row)
+        if len(links) < 2 or len({_subject(link) for link in links}) != 1:
             return
-        body = next((block for block in _blocks(parent) if node in block), [node])
-        after = link.orelse or body[body.index(node) + 1 :]
-        closed = bool(after) and not fails(after[0])
+        closed = bool(rest) and not fails(rest[0])
         names = ("default",) if closed else ()
-        self.found.append(Site("lookup", node, subjects[0], names, handled=tuple(handled)))
+        tests = [link.test for link in links if isinstance(link.test, ast.Compare)]
+        handled = tuple(name for test in tests for name in self.values(test.comparators[0]))
+        self.found.append(Site("lookup", node, tests[0].left, names, handled=handled))
+
+    @staticmethod
+    def _links(node: ast.If) -> list[ast.If]:
+        """The tests of one ``if`` with its ``elif``, as far as each compares something with a value."""
+        links = [node]
+        while _subject(links[-1]) and len(links[-1].orelse) == 1:
+            following = links[-1].orelse[0]
+            if not isinstance(following, ast.If) or not _subject(following):
+                break
+            links.append(following)
+        return links
+
+    @staticmethod
+    def _row(node: ast.If, links: list[ast.If], block: Sequence[ast.stmt]) -> list[ast.If]:
+        """``if x == A: return ...``, ``if x == B: return ...`` and so on, where what follows them fails; else no more
+        than the first.
+        """
+        row: list[ast.If] = []
+        rest = block[block.index(node) :]
+        for statement in rest:
+            if not isinstance(statement, ast.If) or statement.orelse or _subject(statement) != _subject(node):
+                break
+            if not isinstance(statement.body[-1], ast.Return | ast.Raise | ast.Continue):
+                break
+            row.append(statement)
+        after = rest[len(row) : len(row) + 1]
+        # An assertion may be about one more value.
+        return row if _subject(node) and after and fails(after[0]) and not isinstance(after[0], ast.Assert) else links
 
     def _named(self, site: Site, name: ast.expr) -> None:
         """A site whose name is an expression: a text, a constant, a loop over texts, or put together."""
@@ -420,6 +452,13 @@ def fails(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
         return getattr(statement.value.func, "id", "") == "assert_never"
     return isinstance(statement, ast.Raise | ast.Assert)
+
+
+def _subject(node: ast.If) -> str:
+    """What is compared with a value in an ``if``, as a key; "" for another question."""
+    test = node.test
+    is_branch = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Eq | ast.In | ast.Is)
+    return ast.dump(test.left) if isinstance(test, ast.Compare) and is_branch else ""
 
 
 def _last_name(node: ast.expr) -> str:

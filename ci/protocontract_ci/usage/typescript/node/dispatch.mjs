@@ -86,6 +86,7 @@ export function failing(ts, statements) {
 function ofChain(finder, node) {
   const { ts } = finder;
   if (ts.isIfStatement(node.parent) && node.parent.elseStatement === node) return;
+  if (ofRow(finder, node)) return;
   const tested = [];
   const branches = [];
   let link = node;
@@ -104,6 +105,25 @@ function ofChain(finder, node) {
   const thrown = failing(ts, rest);
   if (thrown) add(finder, thrown, tested[0], "match_open", branches, node);
   else add(finder, node, tested[0], rest.length ? "match_closed" : "match_open", branches);
+}
+
+// `if (x === A) return ...; if (x === B) return ...;` and so on, where what follows them throws: whether it is such a row.
+function ofRow(finder, node) {
+  const { ts } = finder;
+  finder.rows ??= new Set();
+  if (finder.rows.has(node)) return true;
+  const rest = node.parent.statements?.slice(node.parent.statements.indexOf(node)) ?? [];
+  const row = [];
+  for (const each of rest) {
+    const test = ts.isIfStatement(each) && !each.elseStatement && isExit(ts, each.thenStatement) ? testedIn(finder, each.expression) : undefined;
+    if (!test || (row.length && test.subject.getText(finder.file) !== row[0].subject.getText(finder.file))) break;
+    row.push(test);
+  }
+  const thrown = failing(ts, rest.slice(row.length));
+  if (row.length < 2 || !thrown) return false;
+  for (const each of rest.slice(0, row.length)) finder.rows.add(each);
+  add(finder, thrown, row[0].subject, "match_open", row.flatMap((each) => each.branches), node);
+  return true;
 }
 
 // What a condition compares, and with what: `x === A`, `x === A || x === B`, `[A, B].includes(x)`.
