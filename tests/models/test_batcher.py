@@ -159,6 +159,11 @@ def test_who_cancels_takes_its_rows_out() -> None:
         late = bench.submit(9)
         await asyncio.wait([*callers[1:], late])
         assert bench.seen() == [[1, 1, 2, 2, 9]]
+        callers = [bench.submit(number) for number in (6, 7)]
+        callers[1].cancel()
+        await asyncio.sleep(0)
+        assert bench.batcher.waiting == 1
+        await callers[0]
         running = [bench.submit(number, 4) for number in (4, 5)]
         running[0].cancel()
         assert np.array_equal((await running[1]).outputs["y"], rows(5, 4))
@@ -327,6 +332,59 @@ def test_the_wait_of_who_was_second_does_not_end_with_the_first() -> None:
         await asyncio.sleep(0.01)
         await bench.submit(2)
         assert bench.answered == {1: 0.015, 2: 0.035}
+
+    virtually(test)
+
+
+# Closer to each other than the loop's clock can tell: what is due then is done in one turn of the loop.
+ONE_TURN = 1e-10
+
+
+def test_who_cancels_when_its_wait_ends_starts_nothing() -> None:
+    async def test(loop: VirtualLoop) -> None:
+        bench = Bench(loop)
+        first = bench.submit(1)
+        loop.call_at(0.02 - ONE_TURN, first.cancel)
+        await asyncio.sleep(0.01)
+        await bench.submit(2)
+        assert bench.answered == {1: 0.02, 2: 0.035}
+
+    virtually(test)
+
+
+def test_who_cancels_when_its_batch_starts_is_not_in_it() -> None:
+    async def test(loop: VirtualLoop) -> None:
+        bench = Bench(loop)
+        first, second = bench.submit(1), bench.submit(2)
+        loop.call_at(0.02 - ONE_TURN, second.cancel)
+        await first
+        assert bench.seen() == [[1]]
+
+    virtually(test)
+
+
+def test_who_is_late_and_cancelled_starts_nothing() -> None:
+    async def test(loop: VirtualLoop) -> None:
+        bench = Bench(loop)
+        first = bench.submit(1)
+        await asyncio.sleep(0.01)
+        second = bench.submit(2)
+        loop.now = 0.025  # held up: the first one's wait is over
+        first.cancel()
+        await asyncio.wait([second, bench.submit(3)])
+        assert bench.answered == {1: 0.025, 2: 0.035, 3: 0.035}
+
+    virtually(test)
+
+
+def test_who_cancels_when_its_batch_could_start_leaves_it_not_full() -> None:
+    async def test(loop: VirtualLoop) -> None:
+        bench = Bench(loop, 1.0, max_wait=10.0)
+        bench.submit(0, 8)
+        second, third = bench.submit(1, 4), bench.submit(2, 4)
+        loop.call_at(1.0 + ONE_TURN, second.cancel)
+        await third
+        assert bench.answered == {0: 1.0, 1: 1.0, 2: 11.0}
 
     virtually(test)
 

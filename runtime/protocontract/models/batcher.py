@@ -143,7 +143,7 @@ class Batcher:
         request = _Request(inputs, rows, group, now, self._clock(), deadline, self._loop.create_future())
         request.answer.add_done_callback(lambda _: self._answered(request))
         if deadline is not None:
-            request.timer = self._loop.call_at(deadline, self._expire, request)
+            request.timer = self._loop.call_at(deadline, self._out_of_time, request)
         self._queue[request] = None
         group.requests[request] = None
         group.rows += rows
@@ -267,10 +267,6 @@ class Batcher:
             del self._groups[group.kind]
 
     # -- what ends a request
-
-    def _expire(self, request: _Request) -> None:
-        self._out_of_time(request)
-        self._next()
 
     def _out_of_time(self, request: _Request) -> None:
         started = request not in self._queue
