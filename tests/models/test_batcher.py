@@ -192,6 +192,16 @@ def test_another_number_of_rows_is_everybodys_error(more: int) -> None:
     virtually(test)
 
 
+def test_answers_share_no_memory() -> None:
+    async def test(loop: VirtualLoop) -> None:
+        bench = Bench(loop)
+        answers = await asyncio.gather(*(bench.submit(number, 2) for number in range(3)))
+        # What is a part of the batch's array would keep all of it, and lead to the neighbours.
+        assert [answer.outputs["y"].base for answer in answers] == [None] * 3
+
+    virtually(test)
+
+
 def test_an_output_without_rows() -> None:
     async def test(loop: VirtualLoop) -> None:
         batcher = Batcher(
@@ -283,6 +293,15 @@ def test_who_came_while_the_model_ran_has_waited() -> None:
         await asyncio.wait([*first, *later])
         assert bench.seen() == [[0] * 4 + [1] * 4, [2] * 3 + [3] * 3, [4] * 3]
         assert bench.answered == {0: 1.0, 1: 1.0, 2: 2.0, 3: 2.0, 4: 3.0}
+
+    virtually(test)
+
+
+def test_several_full_batches_run_one_after_another() -> None:
+    async def test(loop: VirtualLoop) -> None:
+        bench = Bench(loop, 1.0, max_wait=60.0)
+        await asyncio.wait([bench.submit(number, 4) for number in range(8)])
+        assert list(bench.answered.values()) == [1.0, 1.0, 2.0, 2.0, 3.0, 3.0, 4.0, 4.0]
 
     virtually(test)
 
@@ -382,9 +401,9 @@ def test_who_cancels_when_its_batch_could_start_leaves_it_not_full() -> None:
         bench = Bench(loop, 1.0, max_wait=10.0)
         bench.submit(0, 8)
         second, third = bench.submit(1, 4), bench.submit(2, 4)
-        loop.call_at(1.0 + ONE_TURN, second.cancel)
-        await third
-        assert bench.answered == {0: 1.0, 1: 1.0, 2: 11.0}
+        loop.call_at(1.0 + ONE_TURN, third.cancel)
+        await second
+        assert bench.answered == {0: 1.0, 2: 1.0, 1: 11.0}
 
     virtually(test)
 
@@ -470,6 +489,26 @@ def test_nothing_is_kept_of_what_is_done() -> None:
         assert not bench.batcher._full
 
     virtually(test)
+
+
+def test_the_thread_keeps_no_batch() -> None:
+    def run(inputs: Mapping[str, Any]) -> Ran:
+        return Ran({"y": inputs["x"].copy()}, "cpu", {})
+
+    async def test() -> None:
+        batcher = Batcher(run, max_size=1, max_wait=0, queue=1)
+        given = rows(1, 1)
+        kept = weakref.ref(given)
+        await batcher.submit({"x": given})
+        del given
+        for _ in range(6000):  # the thread may still be on its way back
+            if kept() is None:
+                break
+            await asyncio.sleep(0.01)
+        assert kept() is None
+        batcher.close()
+
+    asyncio.run(test())
 
 
 class _Nothing(list[Any]):
