@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from protocontract.models import BatchFailed, OutOfTime, QueueFull, Ran, WrongRows
 from protocontract.models.batcher import Batcher
-from tests.models.test_batcher import rows
+from tests.models.echo import rows
 from tests.models.virtual import VirtualLoop, VirtualRunner, virtually
 
 MAX_SIZE, MAX_WAIT, QUEUE = 4, 8.0, 6
