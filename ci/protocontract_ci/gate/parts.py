@@ -37,9 +37,7 @@ class Part:
         self._imported |= imported
 
 
-def parts(
-    files: Mapping[str, Sequence[str]], texts: Mapping[str, str], wanted: Iterable[str], top: Path
-) -> list[Part]:
+def parts(files: Mapping[str, Sequence[str]], texts: Mapping[str, str], wanted: Iterable[str], top: Path) -> list[Part]:
     """The parts for the ``wanted`` modules, with the modules that they import from. ``files`` are those of all modules.
 
     ``texts`` are the Python files by path, below ``top``.

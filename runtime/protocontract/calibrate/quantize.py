@@ -126,7 +126,7 @@ class Model:
     def labels(self, sample: Sample, output: str) -> Any:
         """The class with the highest score, for each row of the last axis. NaN counts as no class: -1."""
         try:
-            (scores,) = self._session.run([output], dict(sample))
+            scores = np.asarray(self._session.run([output], dict(sample))[0])
         except Exception as error:  # onnxruntime's errors share no base class
             raise ContractError(
                 f"{self.name} fails on an input of the declared form ({type(error).__name__})"
@@ -181,7 +181,7 @@ class _Reader(q.CalibrationDataReader):  # type: ignore[misc]  # onnxruntime has
     def __init__(self, samples: Sequence[Sample]) -> None:
         self._samples = iter(samples)
 
-    def get_next(self) -> dict[str, Any] | None:
+    def get_next(self) -> dict[str, Any] | None:  # pyright: ignore[reportIncompatibleMethodOverride]  # None: the end
         sample = next(self._samples, None)
         return None if sample is None else dict(sample)
 
