@@ -116,6 +116,25 @@ def test_transactions_are_bounded() -> None:
     assert [offset for _, _, offset in world.log.commits] == [10, 20, 25]
 
 
+def test_a_connection_that_is_too_slow_for_a_transaction_gets_smaller_ones() -> None:
+    """More than 150 records never end in time: the same records in one transaction would fail for ever."""
+    world = World(records=mixed(2000))
+    events = world.coordinator.events
+
+    class Always(list[Any]):
+        def pop(self, _: Any = 0) -> Any:
+            return self[0]
+
+    def slow() -> None:
+        if events[::-1].index("begin") > 150:
+            raise errors.KafkaTimeoutError
+
+    world.coordinator.faults["offsets"] = Always([slow])
+    guard = world.run(give_up_after=60.0)
+    check_all_once(world, 2000)
+    assert guard.stats.transactions_aborted <= guard.stats.transactions + 2
+
+
 def test_markers_at_the_end_are_committed() -> None:
     world = World(records=mixed(5))
     world.log.append_marker(TOPIC)

@@ -62,6 +62,11 @@ log: Final = logging.getLogger("protocontract.kafka")
 MAX_RECORDS: Final = 10_000
 MAX_BYTES: Final = 16 * 1024 * 1024
 MAX_SECONDS: Final = 1.0
+#: A transaction of so many records that fails did not fail because there were too many.
+_FEW_RECORDS: Final = 100
+#: A transaction that took less seconds, from its first record to its end, may be followed by a larger one. Well below
+#: what a transaction may take (``FLUSH_TIMEOUT``), so that it is not doubled into failing.
+_EASY_SECONDS: Final = 2.5
 #: A broker that is given a group's name only cannot tell a member that has lost its partitions, and takes its offsets.
 #: confluent-kafka could say more; but the transactions here are kafka-python's.
 _WHY_KAFKA_PYTHON: Final = (
@@ -360,6 +365,7 @@ class ExactlyOnce:
 
         work = _Work()
         counted = self._halting.remember()
+        started = time.monotonic()
         done = False
         try:
             self._transactions.begin()
@@ -379,7 +385,7 @@ class ExactlyOnce:
             raise
         else:
             done = True
-            self._succeeded(work)
+            self._succeeded(work, time.monotonic() - started)
         self.stats.longest_transaction = self._transactions.longest
         return done
 
@@ -486,7 +492,7 @@ class ExactlyOnce:
         self._source.forget()
         self._halting.recall(counted)
 
-    def _succeeded(self, work: _Work) -> None:
+    def _succeeded(self, work: _Work, took: float) -> None:
         work.stats.truncated = sum(
             1 for (tp, offset), cuts in self._cuts.items() if cuts and offset < work.marks.get(tp, (0, 0, ""))[0]
         )
@@ -501,7 +507,8 @@ class ExactlyOnce:
                 {place: cuts for place, cuts in self._cuts.items() if place[1] >= work.marks.get(place[0], (0,))[0]}
             )
         self._works_again()
-        self._limit = min(self._limit * 2, self._max_records)
+        if took < _EASY_SECONDS:
+            self._limit = min(self._limit * 2, self._max_records)
 
     # -- trouble
 
@@ -561,6 +568,9 @@ class ExactlyOnce:
             reason = f"{what}: topic {topic} cannot be written ({kind})"
         else:
             reason = f"the transaction cannot be committed ({kind})"
+        if work.records > _FEW_RECORDS:
+            # It may have been too much for a slow connection: all of it is written again, so less is tried.
+            self._limit = max(_FEW_RECORDS, work.records // 4)
         self._trouble(reason, error, DeadLetterError if topic == self._dead else SinkError)
 
     def _trouble(self, reason: str, error: BaseException, kind: type[GuardError]) -> None:
