@@ -156,7 +156,7 @@ class Run:
 
     # -- what the faults use
 
-    def wait(self, condition: Callable[[], bool], what: str, seconds: float = 180.0) -> None:
+    def wait(self, condition: Callable[[], bool], what: str, seconds: float = 300.0) -> None:
         """Wait, and look after the guards meanwhile. Raises Stuck."""
 
         def look() -> bool:
