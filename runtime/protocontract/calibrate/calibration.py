@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
+from protocontract._files import file_sha256, replacing
 from protocontract.calibrate.inputs import Inputs
 from protocontract.calibrate.quantize import Agreement, Model, Recipe, Sample, agreement, quantize
 from protocontract.calibrate.reservoir import Drawn
@@ -110,11 +110,11 @@ def calibrate(
             "same_labels": found.same,
             "labels": found.labels,
             "declared_agreement": declared,
-            "fp32_sha256": _sha256(model),
+            "fp32_sha256": file_sha256(model),
             "onnxruntime": version("onnxruntime"),
         }
         write_stamp(replace(stamp, calibration=facts), light)
-        size, digest_of_model = light.stat().st_size, _sha256(light)
+        size, digest_of_model = light.stat().st_size, file_sha256(light)
         _publish(light, out)
     return replace(result, bytes_after=size, sha256=digest_of_model)
 
@@ -150,17 +150,8 @@ def _trained(model: Path, contract: Contract[Any], card: Card | None) -> Stamp:
 
 def _publish(made: Path, out: Path) -> None:
     """Put the model in its place at once: a service that loads it finds the old one or the new one."""
-    beside = out.with_name(f".{out.name}.{os.getpid()}.part")
-    try:
-        beside.write_bytes(made.read_bytes())
-        beside.replace(out)
-    finally:
-        beside.unlink(missing_ok=True)
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    with replacing(out) as stream:
+        stream.write(made.read_bytes())
 
 
 __all__ = ["Calibrated", "Sample", "calibrate", "set_hash"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from protocontract._files import replacing
 from protocontract.violations import ContractError
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ class Card:
         target.mkdir(parents=True, exist_ok=True)
         files = target / "card.json", target / "card.html"
         for file, content in zip(files, (self._json, self.to_html().encode()), strict=True):
-            replace_file(file, content)
+            with replacing(file) as stream:
+                stream.write(content)
         return files
 
     def stamp(self, model: str | Path, out: str | Path | None = None) -> Stamp:
@@ -113,16 +114,3 @@ class Card:
         for row in self.data["dropped"]:
             found[row["rule"]] = found.get(row["rule"], 0) + row["records"]
         return sorted(found.items(), key=lambda row: (-row[1], row[0]))
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file so that a reader finds the old content or the new one, never a part."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}.part")
-    try:
-        with open(beside, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)

@@ -6,7 +6,6 @@ the onnx package nor a second copy of a large model in memory is needed.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import mmap
 import os
@@ -15,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, Final
 
+from protocontract._files import file_sha256, replacing
 from protocontract.violations import ContractError
 from protocontract.wire_confluent import varint
 
@@ -108,19 +108,12 @@ def write_stamp(stamp: Stamp, model: str | Path, out: str | Path | None = None) 
             )
         return _write_sidecar(stamp, source)
     target = source if out is None else Path(out)
-    beside = target.with_name(f".{target.name}.{os.getpid()}.part")
-    try:
-        with open(source, "rb") as reader, open(beside, "wb") as writer:
-            for start, end, key in _fields(reader, source):
-                if key is None or not key.startswith(PREFIX):
-                    _copy(reader, writer, start, end)
-            for key, value in stamp.entries().items():
-                writer.write(_entry(key, value))
-            writer.flush()
-            os.fsync(writer.fileno())
-        beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)
+    with open(source, "rb") as reader, replacing(target) as writer:
+        for start, end, key in _fields(reader, source):
+            if key is None or not key.startswith(PREFIX):
+                _copy(reader, writer, start, end)
+        for key, value in stamp.entries().items():
+            writer.write(_entry(key, value))
     return target
 
 
@@ -148,12 +141,11 @@ def read_stamp(model: str | Path) -> Stamp | None:
 
 
 def _write_sidecar(stamp: Stamp, model: Path) -> Path:
-    from protocontract.card.card import replace_file
-
     entries = {key.removeprefix(PREFIX): value for key, value in stamp.entries().items()}
-    content = {"schema": SCHEMA, "model_sha256": _sha256(model), "stamp": entries}
+    content = {"schema": SCHEMA, "model_sha256": file_sha256(model), "stamp": entries}
     sidecar = model.with_name(model.name + SIDECAR)
-    replace_file(sidecar, (json.dumps(content, ensure_ascii=False, sort_keys=True, indent=2) + "\n").encode())
+    with replacing(sidecar) as stream:
+        stream.write((json.dumps(content, ensure_ascii=False, sort_keys=True, indent=2) + "\n").encode())
     return sidecar
 
 
@@ -167,7 +159,7 @@ def _read_sidecar(sidecar: Path, model: Path) -> Stamp:
         raise ContractError(f"{sidecar.name} is no stamp; expected the schema {SCHEMA}") from error
     if not known:
         raise ContractError(f"{sidecar.name} is a stamp of another version; expected the schema {SCHEMA}")
-    found = _sha256(model)
+    found = file_sha256(model)
     if found != expected:
         raise ContractError(
             f"{sidecar.name} is the stamp of another model; expected SHA-256 {expected[:12]}, got {found[:12]}"
@@ -176,11 +168,6 @@ def _read_sidecar(sidecar: Path, model: Path) -> Stamp:
     if stamp is None:
         raise ContractError(f"{sidecar.name} is empty; expected contract, fingerprint and data versions")
     return stamp
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -7,12 +7,12 @@ is given the recorded output. The model must be the same file, by SHA-256.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
+from protocontract._files import file_sha256
 from protocontract.chain.canonical import CanonicalError
 from protocontract.chain.stages import ModelStage, Stage, load_stage, version_of
 from protocontract.chain.steps import EvidenceError, Step
@@ -65,7 +65,7 @@ class Replay:
         self._inputs: Final = inputs
         self._model: Final = model
         self._tolerance: Final = tolerance
-        self._model_hash: Final = None if model is None else _sha256(model)
+        self._model_hash: Final = None if model is None else file_sha256(model)
         self._bound: dict[tuple[str, str], Stage] = {}
 
     def records(self, path: str | Path, request: str | None = None) -> Iterator[ReplayedRecord]:
@@ -201,8 +201,3 @@ def _apart(result: Any, recorded: Any, tolerance: Tolerance) -> tuple[str, float
 
 def _allowed(tolerance: Tolerance) -> str:
     return f"at most {tolerance.max_abs:g} + {tolerance.max_rel:g} of the recorded value"
-
-
-def _sha256(path: Path) -> str:
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from protocontract._files import file_sha256
 from protocontract.card import Card
 from protocontract.cli import BROKEN, KEPT
 from protocontract.contract import Contract
@@ -36,7 +37,7 @@ def model_command(argv: list[str]) -> int:
     options = _parser().parse_args(argv)
     from protocontract.loading import resolve
     from protocontract.models import Expected, compare, read_labels, read_signature
-    from protocontract.models.onnx_file import files, sha256
+    from protocontract.models.onnx_file import files
 
     def find(name: str) -> Contract[Any]:
         return resolve(name, proto_path=options.proto_path, descriptors=options.descriptors)
@@ -54,7 +55,7 @@ def model_command(argv: list[str]) -> int:
     labels = None if options.labels is None else read_labels(options.labels)
     signature = read_signature(model)
     found = compare(model, signature, expected, labels)
-    hashes = {name: sha256(file) for name, file in files(model).items()}
+    hashes = {name: file_sha256(file) for name, file in files(model).items()}
     if options.format == "json":
         report = {
             "model": {"name": model.name, "sha256": hashes[model.name], "files": hashes},

@@ -5,7 +5,6 @@ Reads the protobuf wire form of onnx.proto, as the onnx package is no dependency
 
 from __future__ import annotations
 
-import hashlib
 import mmap
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -57,12 +56,6 @@ def external_data(model: Path) -> set[str]:
     except (IndexError, ValueError) as error:
         raise ContractError(f"{model.name} is no ONNX model; expected a protobuf message") from error
     return found
-
-
-def sha256(file: Path) -> str:
-    """SHA-256 of a file, in hex. Raises OSError."""
-    with open(file, "rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def _walk(view: memoryview, kind: str, found: set[str], depth: int) -> None:

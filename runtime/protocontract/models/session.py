@@ -22,10 +22,11 @@ from typing import Any, Final
 import numpy as np
 import onnxruntime as ort
 
+from protocontract._files import file_sha256
 from protocontract.models.devices import device_facts
 from protocontract.models.errors import NoProvider, RunFailed, WrongInput
 from protocontract.models.identity import Identity, precision_flags
-from protocontract.models.onnx_file import files, sha256
+from protocontract.models.onnx_file import files
 from protocontract.models.providers import CPU, Attempt, Provider, runtime_name, short_name, some
 from protocontract.models.signature import DTYPES, Port, Signature
 from protocontract.violations import ContractError
@@ -76,13 +77,13 @@ class Model:
         if not providers:
             raise ContractError("no provider is declared; expected one at least, such as cpu")
         parts = files(self.path)
-        hashes = {name: sha256(file) for name, file in parts.items()}
+        hashes = {name: file_sha256(file) for name, file in parts.items()}
         self._threads: Final = threads
         self._deterministic: Final = deterministic
         #: Providers that were declared before the one that runs, and why they do not.
         self.skipped: tuple[Attempt, ...]
         self._session, self._declared, self.skipped = self._first(providers)
-        if {name: sha256(file) for name, file in parts.items()} != hashes:
+        if {name: file_sha256(file) for name, file in parts.items()} != hashes:
             raise ContractError(f"{self.path.name} was changed while it was loaded; expected a file that stays")
         self.provider: Final = short_name(self._declared.runtime_name)
         self.signature: Final = Signature.of(self._session)

@@ -7,7 +7,6 @@ use, and a few parts for whoever reads at random places. Errors of Arrow's own q
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 from bisect import bisect_right, insort
 from collections import OrderedDict
@@ -17,6 +16,7 @@ from typing import Any, Final, TypeAlias
 
 import pyarrow as pa
 
+from protocontract._files import file_sha256
 from protocontract.arrow import kinds
 from protocontract.contract import Contract, Encoding
 from protocontract.records.arrow_columns import MessageColumns
@@ -110,8 +110,7 @@ class ArrowSource:
 
     def identity(self) -> str:
         """SHA-256 (hex) of the content."""
-        with open(self.path, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return file_sha256(self.path)
 
     def state(self) -> tuple[int, ...]:
         """Size in bytes and time of modification in nanoseconds."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import glob
-import hashlib
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,6 +11,7 @@ from typing import Any, Final, NamedTuple, Protocol, TypeAlias, runtime_checkabl
 
 from google.protobuf.message import Message
 
+from protocontract._files import file_sha256
 from protocontract.contract import Contract, Encoding
 from protocontract.extras import missing_extra
 from protocontract.records.reading import FileEncoding, encoding_of, is_arrow, locate_lines, locate_messages
@@ -107,8 +107,7 @@ class FileSource:
 
     def identity(self) -> str:
         """SHA-256 (hex) of the content."""
-        with open(self.path, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return file_sha256(self.path)
 
     def state(self) -> tuple[int, ...]:
         """Size in bytes and time of modification in nanoseconds."""
