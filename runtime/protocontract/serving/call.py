@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
 from google.protobuf.message import Message
 
 from protocontract.contract import Contract
 from protocontract.serving.door import Door
-from protocontract.serving.methods import Method
+from protocontract.serving.methods import Method, Methods
 from protocontract.serving.rejection import Rejected, bad_message, refused
 from protocontract.violations import Violation
 
@@ -72,6 +72,22 @@ class Call:
     def timeout(self, remaining: float | None) -> float | None:
         """The seconds that a call may take at most, given what its caller's deadline leaves."""
         return self.method.level.timeout(remaining)
+
+
+class Calls:
+    """The RPCs of contracted services by name: what both interceptors ask."""
+
+    def __init__(self, contracts: Mapping[str, Contract[Any]] | None, pool: Any) -> None:
+        self._methods = Methods(contracts, pool)
+        self._calls: dict[str, Call] = {}
+
+    def find(self, name: str) -> Call | None:
+        """The RPC of a name as gRPC has it; None where it has no contract and passes."""
+        method = self._methods.find(name)
+        if method is None:
+            return None
+        # Two threads may meet here: the call that was entered first is everybody's, with its bucket.
+        return self._calls.get(name) or self._calls.setdefault(name, Call(method))
 
 
 def remaining(context: Any) -> float | None:

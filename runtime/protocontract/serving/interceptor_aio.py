@@ -18,9 +18,8 @@ import grpc
 import grpc.aio
 
 from protocontract.contract import Contract
-from protocontract.serving.call import Call, out_of_time, remaining
-from protocontract.serving.interceptor_sync import sync_handler
-from protocontract.serving.methods import Methods
+from protocontract.serving.call import Call, Calls, out_of_time, remaining
+from protocontract.serving.interceptor_sync import behavior_of, handler_like, sync_handler
 from protocontract.serving.rejection import Rejected
 
 T = TypeVar("T")
@@ -35,8 +34,7 @@ class ContractInterceptor(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # 
 
     def __init__(self, contracts: Mapping[str, Contract[Any]] | None = None, *, pool: Any = None) -> None:
         """``contracts`` by full message name come before generated ones; ``pool`` knows the services."""
-        self._methods = Methods(contracts, pool)
-        self._calls: dict[str, Call] = {}
+        self._calls = Calls(contracts, pool)
 
     async def intercept_service(
         self,
@@ -45,18 +43,12 @@ class ContractInterceptor(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # 
     ) -> grpc.RpcMethodHandler[Any, Any] | None:
         """The handler of an RPC, with its checks around it."""
         handler = await continuation(handler_call_details)
-        name = handler_call_details.method
-        method = self._methods.find(name)
-        if handler is None or method is None:
-            return handler
-        call = self._calls.get(name)
-        if call is None:
-            call = self._calls[name] = Call(method)
-        return _checked(call, handler)
+        call = self._calls.find(handler_call_details.method)
+        return handler if handler is None or call is None else _checked(call, handler)
 
 
 def _checked(call: Call, handler: Any) -> Any:
-    behavior = handler.unary_unary or handler.unary_stream or handler.stream_unary or handler.stream_stream
+    behavior = behavior_of(handler)
     if not inspect.iscoroutinefunction(behavior) and not inspect.isasyncgenfunction(behavior):
         return sync_handler(call, handler)
     deserialize, serialize = handler.request_deserializer, handler.response_serializer
@@ -97,7 +89,7 @@ def _checked(call: Call, handler: Any) -> Any:
             except Rejected as rejected:
                 await _abort(context, rejected)
 
-        return _handler(handler, stream)
+        return handler_like(handler, stream)
 
     if handler.response_streaming:
 
@@ -108,7 +100,7 @@ def _checked(call: Call, handler: Any) -> Any:
             except Rejected as rejected:
                 await _abort(context, rejected)
 
-        return _handler(handler, write)
+        return handler_like(handler, write)
 
     async def unary(incoming: Any, context: Any) -> bytes:
         try:
@@ -118,7 +110,7 @@ def _checked(call: Call, handler: Any) -> Any:
         except Rejected as rejected:
             await _abort(context, rejected)
 
-    return _handler(handler, unary)
+    return handler_like(handler, unary)
 
 
 class _Context:
@@ -202,12 +194,3 @@ async def _abort(context: Any, rejected: Rejected) -> NoReturn:
         (*(context.trailing_metadata() or ()), *rejected.metadata()),
     )
     raise AssertionError("abort returned")
-
-
-def _handler(handler: Any, behavior: Any) -> Any:
-    make: Any = getattr(
-        grpc,
-        f"{'stream' if handler.request_streaming else 'unary'}_{'stream' if handler.response_streaming else 'unary'}"
-        "_rpc_method_handler",
-    )
-    return make(behavior)

@@ -14,8 +14,7 @@ from typing import Any
 import grpc
 
 from protocontract.contract import Contract
-from protocontract.serving.call import Call, remaining
-from protocontract.serving.methods import Methods
+from protocontract.serving.call import Call, Calls, remaining
 from protocontract.serving.rejection import Rejected
 
 
@@ -24,8 +23,7 @@ class SyncContractInterceptor(grpc.ServerInterceptor):  # type: ignore[misc]  # 
 
     def __init__(self, contracts: Mapping[str, Contract[Any]] | None = None, *, pool: Any = None) -> None:
         """``contracts`` by full message name come before generated ones; ``pool`` knows the services."""
-        self._methods = Methods(contracts, pool)
-        self._calls: dict[str, Call] = {}
+        self._calls = Calls(contracts, pool)
 
     def intercept_service(
         self,
@@ -34,18 +32,13 @@ class SyncContractInterceptor(grpc.ServerInterceptor):  # type: ignore[misc]  # 
     ) -> grpc.RpcMethodHandler[Any, Any] | None:
         """The handler of an RPC, with its checks around it."""
         handler = continuation(handler_call_details)
-        name = handler_call_details.method
-        method = self._methods.find(name)
-        if handler is None or method is None:
-            return handler
-        # Two threads may meet here: the call that was entered first is everybody's, with its bucket.
-        call = self._calls.get(name) or self._calls.setdefault(name, Call(method))
-        return sync_handler(call, handler)
+        call = self._calls.find(handler_call_details.method)
+        return handler if handler is None or call is None else sync_handler(call, handler)
 
 
 def sync_handler(call: Call, handler: Any) -> Any:
     """A handler of plain functions with the checks of ``call`` around it."""
-    behavior = handler.unary_unary or handler.unary_stream or handler.stream_unary or handler.stream_stream
+    behavior = behavior_of(handler)
     deserialize, serialize = handler.request_deserializer, handler.response_serializer
 
     def requests(incoming: Iterator[bytes]) -> Iterator[Any]:
@@ -73,12 +66,7 @@ def sync_handler(call: Call, handler: Any) -> Any:
             except Rejected as rejected:
                 _end(context, rejected)
 
-        made: Any = (
-            grpc.stream_stream_rpc_method_handler
-            if handler.request_streaming
-            else (grpc.unary_stream_rpc_method_handler)
-        )
-        return made(stream)
+        return handler_like(handler, stream)
 
     def unary(incoming: Any, context: Any) -> bytes:
         try:
@@ -90,8 +78,18 @@ def sync_handler(call: Call, handler: Any) -> Any:
             _end(context, rejected)
             return b""
 
-    made = grpc.stream_unary_rpc_method_handler if handler.request_streaming else grpc.unary_unary_rpc_method_handler
-    return made(unary)
+    return handler_like(handler, unary)
+
+
+def behavior_of(handler: Any) -> Any:
+    """The function of a handler, of whatever kind its RPC is."""
+    return handler.unary_unary or handler.unary_stream or handler.stream_unary or handler.stream_stream
+
+
+def handler_like(handler: Any, behavior: Any) -> Any:
+    """A handler of the same kind of RPC for another function, which takes and gives bytes."""
+    streams = ["stream" if found else "unary" for found in (handler.request_streaming, handler.response_streaming)]
+    return getattr(grpc, f"{'_'.join(streams)}_rpc_method_handler")(behavior)
 
 
 class _Requests:
