@@ -23,6 +23,7 @@ try:
         WrongRows,
     )
     from protocontract.models.comparison import Comparison, Difference, Expected, compare
+    from protocontract.models.engine import Engine
     from protocontract.models.errors import ModelError, ModelMismatch, NoProvider, RunFailed, WrongInput
     from protocontract.models.identity import Identity
     from protocontract.models.labels import Labels, find_labels, read_labels
@@ -44,6 +45,7 @@ __all__ = [
     "Comparison",
     "Difference",
     "Draining",
+    "Engine",
     "Expected",
     "Identity",
     "Labels",

@@ -74,6 +74,7 @@ class Model:
         where none does, with what is wrong with each; ContractError where the file is no ONNX model; OSError.
         """
         self.path: Final = Path(path)
+        self.name: Final = self.path.name
         if not providers:
             raise ContractError("no provider is declared; expected one at least, such as cpu")
         parts = files(self.path)
@@ -106,11 +107,17 @@ class Model:
         unknown = [name for name in names if name not in self._outputs]
         if unknown:
             raise WrongInput(f"{self.path.name} has no output {some(unknown)}; expected {some(self._outputs)}")
+        if self._session is None:
+            raise RunFailed(f"{self.path.name} is closed", "runtime")
         try:
             found = self._by_values(names, inputs) if self._bfloat16 else self._session.run(list(names), dict(inputs))
         except Exception as error:  # onnxruntime's errors share no base class
             raise self._failed(error) from error
         return Ran(dict(zip(names, found, strict=True)), self.provider, self._facts)
+
+    def close(self) -> None:
+        """Let go of the session: its memory is free when the last run has ended. A run after this is RunFailed."""
+        self._session = None
 
     # -- starting
 
