@@ -215,7 +215,10 @@ class Engine(Controls, Generic[M]):
     def _dead_letter_topic_of(self, contract: Contract[Any]) -> str:
         topic = self._dead_letter_topic or contract.dead_letter_topic
         if not topic:
-            raise GuardError(f"dead_letter_topic: {contract.full_name} names none; give one")
+            raise GuardError(
+                f"dead_letter_topic: {contract.full_name} declares none; expected Guard(dead_letter_topic=...), "
+                f"--dead-letter, or `dead_letter_topic` in the contract's options"
+            )
         return topic_for(topic, str(self._consumer.config["group_id"]))
 
     def _producers(self, dead_letters: Mapping[str, Any] | ProducerFactory | None) -> ProducerFactory:
