@@ -28,6 +28,16 @@ class Level:
     rate: tuple[float, int] | None = None
     #: How often a call is made in all, and at which gRPC status names it is made again.
     retry: tuple[int, tuple[str, ...]] | None = None
+    #: Requests that may wait.
+    queue: int | None = None
+    #: Most rows of a batch, and how long its first request waits for more.
+    batch: tuple[int, float] | None = None
+    #: The field of the request that names the model's version; empty without one.
+    model_version_field: str = ""
+    #: The number of ``ServiceLevel.Evidence``; 0 is as OFF.
+    evidence: int = 0
+    #: ``ServiceLevel.Fallback`` as the option has it.
+    fallback: Any = None
 
     def timeout(self, asked: float | None) -> float | None:
         """The seconds that a call has: what the caller asks for, else the deadline; never above the longest."""
@@ -104,4 +114,16 @@ def level_of(option: Any) -> Level:
 
     rate = (option.rate.per_second, option.rate.burst) if option.HasField("rate") else None
     retry = (option.retry.attempts, tuple(option.retry.codes) or ("UNAVAILABLE",)) if option.HasField("retry") else None
-    return Level(seconds("deadline"), seconds("max_deadline"), option.max_request_bytes or None, rate, retry)
+    wait = option.batch.max_wait
+    return Level(
+        seconds("deadline"),
+        seconds("max_deadline"),
+        option.max_request_bytes or None,
+        rate,
+        retry,
+        queue=option.queue or None,
+        batch=(option.batch.max_size or 1, wait.seconds + wait.nanos / 1e9) if option.HasField("batch") else None,
+        model_version_field=option.model_version_field,
+        evidence=option.evidence,
+        fallback=option.fallback if option.HasField("fallback") else None,
+    )
