@@ -13,9 +13,10 @@ import pytest
 
 from acme.inference.v1.content_type_contract import CONTENT_TYPE_INPUT
 from acme.inference.v1.content_type_pb2 import ContentTypeInput
-from protocontract.calibrate.inputs import Inputs, Step, load_step, sensitive_paths
+from protocontract.calibrate.inputs import Inputs, sensitive_paths
 from protocontract.cli import main
 from protocontract.contract import Contract
+from protocontract.steps import Step, load_step
 from protocontract.violations import ContractError
 from protocontract_compiler.dynamic import load_protos
 

@@ -44,9 +44,10 @@ def calibrate_command(argv: list[str]) -> int:
     options = _parser().parse_args(argv)
     # onnxruntime, onnx and NumPy: what is missing is said before any record is read.
     from protocontract.calibrate.calibration import calibrate
-    from protocontract.calibrate.inputs import Inputs, load_step
+    from protocontract.calibrate.inputs import Inputs
     from protocontract.calibrate.quantize import Recipe
     from protocontract.loading import resolve
+    from protocontract.steps import load_step
 
     find_files(options.files)  # a wrong name should not wait until the contract is compiled
     contract = resolve(options.contract, proto_path=options.proto_path, descriptors=options.descriptors)

@@ -6,29 +6,17 @@ the model, and a tensor that is sensitive itself is no input for it.
 
 from __future__ import annotations
 
-import importlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from google.protobuf.message import Message
 
 from protocontract._options import is_map, is_repeated
 from protocontract.contract import Contract
 from protocontract.loading import load
+from protocontract.steps import Step
 from protocontract.tensors import Batch, Collate, CollateError
 from protocontract.violations import ContractError
-
-
-class Step(NamedTuple):
-    """A preprocess step: ``module:function``, its ``version`` attribute (empty without one), and the function.
-
-    The function takes a valid message and returns a message of another contract, whose tensors are the inputs, or a
-    mapping of arrays by the model's names, the first axis counting samples.
-    """
-
-    name: str
-    version: str
-    run: Callable[[Any], object]
 
 
 class Inputs:
@@ -98,23 +86,6 @@ def sensitive_paths(contract: Contract[Any]) -> frozenset[str]:
         for field in contract.tensors
         if any(f"{field.path.replace('[]', '')}.".startswith(f"{mark}.") for mark in marks)
     )
-
-
-def load_step(name: str) -> Step:
-    """The step that ``module:function`` names. Raises ContractError."""
-    module_name, _, attribute = name.partition(":")
-    if not attribute:
-        raise ContractError(f"{name} names no step; expected module:function")
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise
-        raise ContractError(f"no module {module_name}; expected a step in a module of PYTHONPATH") from error
-    function = getattr(module, attribute, None)
-    if not callable(function):
-        raise ContractError(f"{module_name} has no function {attribute}")
-    return Step(name, str(getattr(function, "version", "")), function)
 
 
 def _clear(message: Any, path: Sequence[str]) -> None:

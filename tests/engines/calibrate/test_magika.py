@@ -16,8 +16,9 @@ import pytest
 
 from acme.inference.v1.content_type_contract import IDENTIFY_REQUEST
 from acme.inference.v1.content_type_pb2 import IdentifyRequest
-from protocontract.calibrate.inputs import Inputs, load_step
+from protocontract.calibrate.inputs import Inputs
 from protocontract.card import read_stamp
+from protocontract.steps import load_step
 from protocontract.wire_stream import write_delimited
 
 ROOT = Path(__file__).parents[3]
