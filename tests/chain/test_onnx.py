@@ -12,8 +12,9 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from protocontract.chain import EvidenceLog, ValueStore, digest, verify
-from protocontract.chain.replay import Replay, Tolerance
+from protocontract.chain.replay import Replay
 from protocontract.models import Model
+from protocontract.tensors.tolerance import Tolerance
 
 NAME = "tests.chain.test_onnx"
 WIDTH, CLASSES = 512, 5

@@ -146,8 +146,9 @@ def _tell_record(entries: Sequence[Entry], paint: Paint) -> None:
 
 
 def _replay(options: argparse.Namespace) -> int:
-    from protocontract.chain.replay import Replay, Tolerance
+    from protocontract.chain.replay import Replay
     from protocontract.chain.values import ValueStore
+    from protocontract.tensors.tolerance import Tolerance
 
     found = _verification(options, require_end=False)
     paint = Paint.on(sys.stdout)

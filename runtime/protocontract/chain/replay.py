@@ -18,6 +18,7 @@ from protocontract.chain.stages import ModelStage, Stage, load_stage, version_of
 from protocontract.chain.steps import EvidenceError, Step
 from protocontract.chain.values import ValueStore, digest
 from protocontract.chain.verify import records
+from protocontract.tensors.tolerance import Tolerance, apart
 
 #: The fact that has the SHA-256 of the model, as in ``Ran.facts``.
 MODEL_FACT: Final = "model"
@@ -25,14 +26,6 @@ MODEL_FACT: Final = "model"
 ABSOLUTE_FACT, RELATIVE_FACT = "max_abs", "max_rel"
 
 Outcome = Literal["exact", "within", "differs", "unknown"]
-
-
-@dataclass(frozen=True, slots=True)
-class Tolerance:
-    """How far two outputs of a model may be apart: ``max_abs + max_rel * |recorded|``, for each element."""
-
-    max_abs: float = 0.0
-    max_rel: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +129,7 @@ class Replay:
             recorded = self._inputs.get(step.digest_out)
         except EvidenceError as error:
             return Replayed(step, "unknown", str(error)), None
-        reason, far = _apart(result, recorded, tolerance)
+        reason, far = apart(result, recorded, tolerance)
         if reason:
             return Replayed(step, "differs", f"{reason}{other}"), None
         # The next stage must give what it gave then: it is asked with the output of then.
@@ -170,34 +163,3 @@ def _declared(facts: Mapping[str, Any]) -> Tolerance | None:
     if all(value is None for value in given):
         return None
     return Tolerance(*(float(value) if isinstance(value, int | float) else 0.0 for value in given))
-
-
-def _apart(result: Any, recorded: Any, tolerance: Tolerance) -> tuple[str, float]:
-    """Why two outputs are further apart than allowed (empty where they are not), and how far at most."""
-    from protocontract.tensors.reading import np
-
-    if not isinstance(result, Mapping) or not isinstance(recorded, Mapping) or result.keys() != recorded.keys():
-        return "other outputs", 0.0
-    far = 0.0
-    for name, before in recorded.items():
-        now = result[name]
-        if now.shape != before.shape or now.dtype != before.dtype:
-            return f"output {name} is {now.dtype}{list(now.shape)}; recorded {before.dtype}{list(before.shape)}", far
-        if before.dtype.kind != "f":
-            if not np.array_equal(now, before):
-                return f"output {name} has other values", far
-            continue
-        new, old = now.astype("float64"), before.astype("float64")
-        finite = np.isfinite(new) & np.isfinite(old)
-        if not np.array_equal(new[~finite], old[~finite], equal_nan=True):
-            return f"output {name} has NaN or infinity elsewhere", far
-        gaps = np.abs(new[finite] - old[finite])
-        most = float(gaps.max()) if gaps.size else 0.0
-        far = max(far, most)
-        if (gaps > tolerance.max_abs + tolerance.max_rel * np.abs(old[finite])).any():
-            return f"output {name} is up to {most:.3g} apart; expected {_allowed(tolerance)}", far
-    return "", far
-
-
-def _allowed(tolerance: Tolerance) -> str:
-    return f"at most {tolerance.max_abs:g} + {tolerance.max_rel:g} of the recorded value"
