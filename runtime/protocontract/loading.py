@@ -59,6 +59,37 @@ def resolve(name: str, *, proto_path: str | Path | None = None, descriptors: str
         raise ContractError(f"no message {name} in {proto_path or descriptors}; it has: {known}") from None
 
 
+def resolve_service(
+    name: str, *, proto_path: str | Path | None = None, descriptors: str | Path | None = None
+) -> tuple[Any, Mapping[str, Contract[Any]] | None]:
+    """The descriptor of a service, and the contracts that were compiled for it (None where they are generated).
+
+    Where neither ``proto_path`` nor ``descriptors`` is given, it is that of a generated module: its package is a folder
+    below ``sys.path``. Raises ContractError for an unknown service or a contract with mistakes.
+    """
+    from google.protobuf import descriptor_pool
+
+    package = name.rpartition(".")[0]
+    compiled: Mapping[str, Contract[Any]] | None = None
+    pool: Any
+    if proto_path is None and descriptors is None:
+        where = "the generated modules of " + (package or "PYTHONPATH")
+        pool = descriptor_pool.Default()  # pyright: ignore[reportUnknownMemberType]  # untyped in protobuf 6
+        for module_name in _contract_modules(package, []):
+            _import(module_name)
+    else:
+        where = str(proto_path or descriptors)
+        compiled = _compile_protos(Path(proto_path)) if proto_path is not None else _compile_set(Path(where))
+        first = next(iter(compiled.values()), None)
+        pool = None if first is None else first.message_type.DESCRIPTOR.file.pool
+    try:
+        if pool is None:
+            raise KeyError(name)
+        return pool.FindServiceByName(name), compiled
+    except KeyError:
+        raise ContractError(f"no service {name} in {where}; expected the full name of a service") from None
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # From one process to another
 

@@ -52,10 +52,11 @@ class Expected:
     ``request`` and ``response`` are the contracts of the messages whose tensors the model takes and gives, ``answer``
     that of the message whose enums name its classes, where that is another one. ``card_sha256`` is the hash of the data
     card that the service was reviewed with. ``find`` gives the contract that a stamp names; None: those above alone.
+    Where steps of a service make the inputs, or take the outputs, as arrays, there is no contract to compare them with.
     """
 
-    request: Contract[Any]
-    response: Contract[Any]
+    request: Contract[Any] | None
+    response: Contract[Any] | None
     answer: Contract[Any] | None = None
     card_sha256: str | None = None
     find: Callable[[str], Contract[Any]] | None = None
@@ -64,23 +65,32 @@ class Expected:
     @property
     def contracts(self) -> tuple[Contract[Any], ...]:
         """All contracts that were given."""
-        return (self.request, self.response, *(() if self.answer is None else (self.answer,)))
+        return tuple(each for each in (self.request, self.response, self.answer) if each is not None)
 
 
-def compare(model: Path, signature: Signature, expected: Expected, labels: Labels | None = None) -> Comparison:
-    """All differences between a model and what a service expects of it.
+def compare(model: Path | str, signature: Signature, expected: Expected, labels: Labels | None = None) -> Comparison:
+    """All differences between a model and what a service expects of it. ``model`` is its file, or the name of a remote
+    one, which has neither labels nor a stamp to read.
 
     ``labels`` stand for those that the model or a file beside it has. Raises ContractError where several tensors of a
     message have one name, where labels or a stamp are there and cannot be read; OSError.
     """
-    found = _Compared(model.name)
-    found.inputs(signature.inputs, expected.request)
-    found.outputs(signature.outputs, expected.response)
+    name = model if isinstance(model, str) else model.name
+    found = _Compared(name)
+    if expected.request is not None:
+        found.inputs(signature.inputs, expected.request)
+    else:
+        found.notes.append(f"{name} gets arrays without a contract: its inputs are not compared")
+    if expected.response is not None:
+        found.outputs(signature.outputs, expected.response)
+    else:
+        found.notes.append(f"{name} gives arrays without a contract: its outputs are not compared")
     answer = expected.response if expected.answer is None else expected.answer
-    known = labels or find_labels(model, signature.metadata)
-    found.classes(answer, known)
-    found.width(signature.outputs, expected.response, answer)
-    found.stamp(read_stamp(model), expected)
+    if answer is not None:
+        found.classes(answer, labels or (None if isinstance(model, str) else find_labels(model, signature.metadata)))
+    if answer is not None and expected.response is not None:
+        found.width(signature.outputs, expected.response, answer)
+    found.stamp(None if isinstance(model, str) else read_stamp(model), expected)
     return Comparison(tuple(found.differences), tuple(found.notes))
 
 
