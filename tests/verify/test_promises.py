@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,9 +15,10 @@ from protocontract.wire_json import repeated
 from protocontract_compiler import ir
 from protocontract_compiler.descriptors.canonical import canonical
 from protocontract_compiler.descriptors.validate_proto import validate_descriptor
-from protocontract_compiler.passes.pass_promises import add_promises
+from protocontract_compiler.passes.pass_promises import add_promises, promises_in
 from protocontract_compiler.passes.promise_words import rules_words
 from protocontract_compiler.passes.rule_text import parse
+from protocontract_compiler.passes.tongues import PHRASES, SPOKEN, Tongue
 
 
 def check(rule_id: str, rule_path: str, message: str = "") -> ir.Check:
@@ -205,6 +207,56 @@ def test_every_standard_rule_has_words(name: str, options: Any) -> None:
     words = rules_words(parse(canonical(options)), {1: "ONE"})
     assert bool(words) != name.endswith(_SILENT), words
     assert all(word and "{" not in word for word in words if "duration: {" not in word)
+
+
+@pytest.mark.parametrize(("name", "options"), list(_every_rule()))
+@pytest.mark.parametrize("tongue", SPOKEN.values(), ids=SPOKEN)
+def test_every_standard_rule_can_be_spoken_of(name: str, options: Any, tongue: Tongue) -> None:
+    """As many phrases as in lists, none of which is another language's."""
+    rules = parse(canonical(options))
+    words = rules_words(rules, {1: "ONE"}, tongue)
+    assert len(words) == len(rules_words(rules, {1: "ONE"}))
+    if tongue.language == "zh":
+        assert all(re.search("[\u4e00-\u9fff]", word) for word in words if word != "是\x02ONE\x03"), name
+
+
+def test_tongues_say_the_same() -> None:
+    for tongue in SPOKEN.values():
+        assert tongue.phrases.keys() == PHRASES.phrases.keys()
+        for key, phrase in tongue.phrases.items():
+            assert set(re.findall(r"\{\d\}", phrase)) == set(re.findall(r"\{\d\}", PHRASES.phrases[key])), key
+        for words in ("formats", "rejects", "nouns"):
+            assert getattr(tongue, words).keys() == getattr(PHRASES, words).keys()
+
+
+def test_sentences() -> None:
+    money = ir.Normalizer("money", (("allowed", ("CNY", "USD")),))
+    label = ruled('{string:{in:["A","B"]}}', "string.in", ignore="if_zero_value")
+    of_contract = message(
+        "t.M",
+        text_field("id", **ruled("{string:{uuid:true}}", "string.uuid")),
+        text_field("amount", normalizer=money, **ruled("{required:true}", required=True)),
+        text_field("label", **label),
+        rules=ir.MessageRules(oneofs=(ir.OneofRule(("a", "b"), required=False),)),
+        contract=ir.ContractOptions(key_field="id"),
+    )
+    schema = ir.Schema(files={}, messages={"t.M": of_contract}, enums={})
+    said = {
+        language: [promise.text for promise in promises_in(schema, tongue)(of_contract)]
+        for language, tongue in SPOKEN.items()
+    }
+    assert said["en"] == [
+        "is a UUID and is the key of its record",
+        "is always set and is an amount in CNY or USD",
+        "is \x02A\x03 or \x02B\x03 or is empty",
+        "at most one of \x02a\x03 and \x02b\x03 is set",
+    ]
+    assert said["zh"] == [
+        "是 UUID，是记录的键",
+        "必须填写，是以 CNY 或 USD 计的金额",
+        "是 \x02A\x03 或 \x02B\x03，或者为空",
+        "\x02a\x03 和 \x02b\x03 中最多填写一个",
+    ]
 
 
 @pytest.mark.parametrize("raw", [b"", b"\x00\x12", b"\x12\x34", b"\x1e\x50", b"\xab"])

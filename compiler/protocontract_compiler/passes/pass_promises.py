@@ -5,14 +5,15 @@ The words are for people; ``rule_ids`` tie each line to the violations that brea
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from protocontract_compiler import ir
 from protocontract_compiler.passes import reach
-from protocontract_compiler.passes.promise_words import either, normalizer_words, relation_words, rules_words
+from protocontract_compiler.passes.promise_words import normalizer_words, relation_words, rules_words
 from protocontract_compiler.passes.rule_ids import ids_of
 from protocontract_compiler.passes.rule_text import parse
+from protocontract_compiler.passes.tongues import PHRASES, Tongue
 
 # Enough for any contract that people read; a graph of messages can have exponentially many paths.
 _MAX_PROMISES = 500
@@ -30,9 +31,15 @@ def add_promises(schema: ir.Schema) -> ir.Schema:
     )
 
 
+def promises_in(schema: ir.Schema, tongue: Tongue) -> Callable[[ir.Message], list[ir.Promise]]:
+    """The promises of the schema's messages, in the words of a language: of each that is asked for."""
+    return _Deriving(schema, tongue).promises
+
+
 class _Deriving:
-    def __init__(self, schema: ir.Schema) -> None:
+    def __init__(self, schema: ir.Schema, tongue: Tongue = PHRASES) -> None:
         self._schema = schema
+        self._tongue = tongue
         self._own: dict[int, ir.Promise | None] = {}
         # Messages without a promise, themselves and below, are not entered: the paths through them can be many.
         self._promising = reach.with_work(schema, self._promises_itself)
@@ -58,8 +65,11 @@ class _Deriving:
         for field in message.fields:
             own = self._of_field(field)
             if own is not None:
-                rule_ids = (*own.rule_ids, "key.mismatch") if field.name == key_field else own.rule_ids
-                yield ir.Promise(prefix + field.name, own.text, rule_ids)
+                text, rule_ids = own.text, own.rule_ids
+                if field.name == key_field:
+                    rule_ids = (*rule_ids, "key.mismatch")
+                    text = self._tongue.joined((text, self._tongue.say("key"))) if self._tongue.full else text
+                yield ir.Promise(prefix + field.name, text, rule_ids)
             # What is never validated makes no promise either.
             skipped = field.rules is not None and field.rules.ignore == "always"
             inner = self._schema.messages.get(field.element_message or "")
@@ -71,16 +81,17 @@ class _Deriving:
             yield from self._of_message(inner, f"{prefix}{field.name}{mark}.", (*outer, inner.full_name))
         for oneof in message.oneofs:
             if oneof.required:
-                yield ir.Promise(prefix + oneof.name, f"one of {either(oneof.fields, 'and')} is set", ("required",))
+                yield ir.Promise(prefix + oneof.name, self._said_of("oneof_set", oneof.fields), ("required",))
         for check in message.rules.checks:
             text = check.message if check.message and not check.message.endswith("returned false") else ""
             text = text or check.rule_id or check.source
             yield ir.Promise(prefix.removesuffix("."), text, (check.rule_id or check.source,))
         for rule in message.rules.oneofs:
-            bound = "exactly" if rule.required else "at most"
-            yield ir.Promise(
-                prefix.removesuffix("."), f"{bound} one of {either(rule.fields, 'and')}", ("message.oneof",)
-            )
+            bound = "oneof_exactly" if rule.required else "oneof_most"
+            yield ir.Promise(prefix.removesuffix("."), self._said_of(bound, rule.fields), ("message.oneof",))
+
+    def _said_of(self, key: str, fields: tuple[str, ...]) -> str:
+        return self._tongue.say(key, self._tongue.either(map(self._tongue.code, fields), "and"))
 
     def _of_field(self, field: ir.Field) -> ir.Promise | None:
         """The promise of a field, with an empty path; None where nothing is promised."""
@@ -93,55 +104,45 @@ class _Deriving:
         words: list[str] = []
         rule_ids: list[str] = []
         if field.normalizer is not None:
-            words += normalizer_words(field.normalizer)
+            words += normalizer_words(field.normalizer, self._tongue)
             rule_ids += ids_of(field.normalizer)
         rules = field.rules
         if rules is not None and rules.ignore != "always":
             words = self._rules_text(field, rules) + words if _leads(field) else words + self._rules_text(field, rules)
             if rules.required:
                 rule_ids.append("required")
-                words = words or ["required"]
+                if self._tongue.full or not words:
+                    words.insert(0, self._tongue.say("required"))
             rule_ids += _ids(rules)
         for relation in field.relations:
-            words += relation_words(relation)
+            words += relation_words(relation, self._tongue)
             rule_ids += ids_of(relation)
         if not words and field.normalizer is not None:
-            words = [_WHAT[field.normalizer.kind]]
+            words = [self._tongue.say(f"what_{field.normalizer.kind}")]
         if field.governance.sensitive:
-            words.append("sensitive")
+            words.append(self._tongue.say("sensitive"))
         if not words:
             return None
-        return ir.Promise("", ", ".join(words), tuple(dict.fromkeys(rule_ids)))
+        return ir.Promise("", self._tongue.joined(words), tuple(dict.fromkeys(rule_ids)))
 
     def _rules_text(self, field: ir.Field, rules: ir.ValueRules) -> list[str]:
         try:
             plain = parse(field.rule_source)
         except (ValueError, IndexError):
             plain = {}
-        words = rules_words(plain, self._enum_names(field))
+        words = rules_words(plain, self._enum_names(field), self._tongue)
         # Rules that there are no words for, the contract's own among them, speak for themselves.
         checks = rules.checks if not words else tuple(check for check in rules.checks if _own(check))
-        words += [check.message or check.rule_id or check.source for check in checks]
+        words += [self._tongue.say("own", check.message or check.rule_id or check.source) for check in checks]
         words = list(dict.fromkeys(words))
         if words and rules.ignore == "if_zero_value":
-            words[-1] += ", or empty"
+            words[-1] = self._tongue.say("or_empty", words[-1])
         return words
 
     def _enum_names(self, field: ir.Field) -> dict[int, str]:
         element = field.value if field.value is not None else field
         enum = self._schema.enums.get(element.enum or "")
         return {} if enum is None else {value.number: value.code or value.name for value in enum.values}
-
-
-# What a normalised field is called where neither options nor rules say more.
-_WHAT = {
-    "text": "a text, cleaned",
-    "money": "an amount of money",
-    "instant": "a moment",
-    "quantity": "a quantity",
-    "label": "a label",
-    "scalar": "a number or bool",
-}
 
 
 def _leads(field: ir.Field) -> bool:
