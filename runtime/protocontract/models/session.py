@@ -24,11 +24,12 @@ import onnxruntime as ort
 
 from protocontract._files import file_sha256
 from protocontract.models.devices import device_facts
-from protocontract.models.errors import NoProvider, RunFailed, WrongInput
+from protocontract.models.errors import NoProvider, RunFailed
 from protocontract.models.identity import Identity, precision_flags
+from protocontract.models.inputs import check_inputs, check_outputs
 from protocontract.models.onnx_file import files
 from protocontract.models.providers import CPU, Attempt, Provider, runtime_name, short_name, some
-from protocontract.models.signature import DTYPES, Port, Signature
+from protocontract.models.signature import Signature
 from protocontract.violations import ContractError
 
 log: Final = logging.getLogger("protocontract.models")
@@ -102,11 +103,9 @@ class Model:
 
         Raises WrongInput before anything is run, RunFailed where the runtime or its device fails.
         """
-        self._check(inputs)
+        check_inputs(self.name, self._inputs, inputs)
         names = self._outputs if outputs is None else tuple(outputs)
-        unknown = [name for name in names if name not in self._outputs]
-        if unknown:
-            raise WrongInput(f"{self.path.name} has no output {some(unknown)}; expected {some(self._outputs)}")
+        check_outputs(self.name, self._outputs, names)
         if self._session is None:
             raise RunFailed(f"{self.path.name} is closed", "runtime")
         try:
@@ -244,25 +243,6 @@ class Model:
 
     # -- running
 
-    def _check(self, inputs: Mapping[str, Any]) -> None:
-        """Raises WrongInput where names, dtypes or shapes are not the model's. No value is looked at."""
-        missing = [name for name in self._inputs if name not in inputs]
-        unknown = [name for name in inputs if name not in self._inputs]
-        if missing or unknown:
-            raise WrongInput(
-                f"{self.path.name} takes {some(self._inputs)};"
-                + (f" {some(missing)} missing" if missing else "")
-                + (" and" if missing and unknown else "")
-                + (f" {some(unknown)} unknown" if unknown else "")
-            )
-        for name, port in self._inputs.items():
-            array = inputs[name]
-            if not isinstance(array, np.ndarray):
-                raise WrongInput(f"input `{name}` is {type(array).__name__}; expected an array of {port}")
-            if not _fits(array, port):
-                got = f"{array.dtype}[{', '.join(map(str, array.shape))}]"
-                raise WrongInput(f"input `{name}` is {got}; {self.path.name} takes {port}")
-
     def _by_values(self, names: Sequence[str], inputs: Mapping[str, Any]) -> list[Any]:
         """A run with bfloat16 among inputs or outputs: NumPy has none, so its bits go by onnxruntime's own values."""
         value = ort.OrtValue
@@ -305,15 +285,6 @@ def _array(value: Any) -> Any:
         raise RuntimeError("bfloat16 outputs that are not in the CPU's memory cannot be read")
     bits = ctypes.string_at(value.data_ptr(), value.tensor_size_in_bytes())
     return np.frombuffer(bits, "<u2").reshape(value.shape())
-
-
-def _fits(array: Any, port: Port) -> bool:
-    stored = "uint16" if port.dtype == "bfloat16" else port.dtype  # NumPy has no bfloat16
-    return (
-        (str(array.dtype) == stored or port.dtype not in DTYPES.values())
-        and array.ndim == len(port.dims)
-        and all(not isinstance(dim, int) or dim == size for dim, size in zip(port.dims, array.shape, strict=True))
-    )
 
 
 def _reason(error: Exception) -> str:
