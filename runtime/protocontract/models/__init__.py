@@ -25,11 +25,14 @@ try:
     from protocontract.models.comparison import Comparison, Difference, Expected, compare
     from protocontract.models.engine import Engine
     from protocontract.models.errors import ModelError, ModelMismatch, NoProvider, RunFailed, WrongInput
+    from protocontract.models.fallback import Degrading, Fallback
     from protocontract.models.identity import Identity
     from protocontract.models.labels import Labels, find_labels, read_labels
+    from protocontract.models.probes import Probes
     from protocontract.models.providers import Attempt, Provider
     from protocontract.models.session import Model, Ran, read_signature
     from protocontract.models.signature import Port, Signature
+    from protocontract.models.stand_in import with_fallback
     from protocontract.models.tensorrt import BatchSizes
 except ImportError as error:
     raise (missing_extra("protocontract.models", error, "serving") or error) from None
@@ -43,10 +46,12 @@ __all__ = [
     "BatchSizes",
     "Batcher",
     "Comparison",
+    "Degrading",
     "Difference",
     "Draining",
     "Engine",
     "Expected",
+    "Fallback",
     "Identity",
     "Labels",
     "Model",
@@ -55,6 +60,7 @@ __all__ = [
     "NoProvider",
     "OutOfTime",
     "Port",
+    "Probes",
     "Provider",
     "QueueFull",
     "Ran",
@@ -68,4 +74,5 @@ __all__ = [
     "find_labels",
     "read_labels",
     "read_signature",
+    "with_fallback",
 ]
