@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 
 from google.protobuf.message import Message
 
-from protocontract.contract import Contract
+from protocontract.contract import Contract, Outcome
 from protocontract.serving.door import Door
 from protocontract.serving.methods import Method, Methods
 from protocontract.serving.rejection import Rejected, bad_message, refused
@@ -31,13 +31,17 @@ class Checked(Generic[M]):
         contract = self.contract
         if contract is None:
             return raw if deserialize is None else deserialize(raw)
-        outcome = contract.process(raw)
-        if outcome.message is None:
-            raise self._rejected(contract, outcome.violations, index)
+        message: Any = self.demand(contract.process(raw), index)
         if deserialize is None or getattr(deserialize, "__self__", None) is contract.message_type:
-            return outcome.message
+            return message
         # The handler's class is another one than the contract's: generated twice, or compiled at run time.
-        return deserialize(outcome.message.SerializeToString(deterministic=True))
+        return deserialize(message.SerializeToString(deterministic=True))
+
+    def demand(self, outcome: Outcome[M], index: int | None) -> M:
+        """The message of an outcome. Raises Rejected where there is none."""
+        if outcome.message is None:
+            raise self._rejected(outcome.contract, outcome.violations, index)
+        return outcome.message
 
     def write(self, message: Any, serialize: Callable[[Any], bytes] | None, index: int | None) -> bytes:
         """The bytes of a message that keeps its contract, normalised. Raises Rejected."""

@@ -87,7 +87,7 @@ def _checked(call: Call, handler: Any) -> Any:
                         return
                     yield mine.outgoing(response)
             except Rejected as rejected:
-                await _abort(context, rejected)
+                await abort(context, rejected)
 
         return handler_like(handler, stream)
 
@@ -98,7 +98,7 @@ def _checked(call: Call, handler: Any) -> Any:
                 request, mine = enter(incoming, context)
                 await _before(_until(call, context), behavior(request, mine), call)
             except Rejected as rejected:
-                await _abort(context, rejected)
+                await abort(context, rejected)
 
         return handler_like(handler, write)
 
@@ -108,7 +108,7 @@ def _checked(call: Call, handler: Any) -> Any:
             response = await _before(_until(call, context), behavior(request, mine), call)
             return call.response.write(response, serialize, None)
         except Rejected as rejected:
-            await _abort(context, rejected)
+            await abort(context, rejected)
 
     return handler_like(handler, unary)
 
@@ -140,7 +140,7 @@ class _Context:
             try:
                 message = self.incoming(raw)
             except Rejected as rejected:
-                await _abort(self._context, rejected)
+                await abort(self._context, rejected)
             yield message
 
     async def read(self) -> Any:
@@ -150,13 +150,13 @@ class _Context:
         try:
             return self.incoming(raw)
         except Rejected as rejected:
-            await _abort(self._context, rejected)
+            await abort(self._context, rejected)
 
     async def write(self, message: Any) -> None:
         try:
             raw = self.outgoing(message)
         except Rejected as rejected:
-            await _abort(self._context, rejected)
+            await abort(self._context, rejected)
         await self._context.write(raw)
 
 
@@ -187,7 +187,8 @@ async def _before(until: float | None, work: Awaitable[T], call: Call) -> T:
         raise out_of_time(call, until - started) from None
 
 
-async def _abort(context: Any, rejected: Rejected) -> NoReturn:
+async def abort(context: Any, rejected: Rejected) -> NoReturn:
+    """End a call with a status, behind the trailing metadata that the context has already."""
     await context.abort(
         getattr(grpc.StatusCode, rejected.code),
         rejected.status.message,

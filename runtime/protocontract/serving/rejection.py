@@ -41,6 +41,12 @@ class Rejected(Exception):
         """The name of the gRPC status: ``INVALID_ARGUMENT``."""
         return str(code_pb2.Code.Name(self.status.code))
 
+    @property
+    def reason(self) -> str:
+        """The reason in its ErrorInfo: ``STRING_MIN_LEN``, ``QUEUE_FULL``."""
+        info = error_details_pb2.ErrorInfo()
+        return str(info.reason) if any(detail.Unpack(info) for detail in self.status.details) else self.code
+
     def metadata(self) -> tuple[tuple[str, str | bytes], ...]:
         """The trailing metadata of the call."""
         found: list[tuple[str, str | bytes]] = [(DETAILS_KEY, self.status.SerializeToString())]
