@@ -32,6 +32,8 @@ ONLY_IN = {
     "onnx": ["calibrate/quantize.py"],
     "onnxruntime": ["calibrate/quantize.py", "models/session.py"],
     "grpc": ["serving"],
+    "tritonclient": ["serving/kserve"],
+    "aiohttp": ["serving/kserve"],
     "opentelemetry": ["kafka/tracing.py"],
     "prometheus_client": ["metrics.py"],
     "torch": ["torch"],

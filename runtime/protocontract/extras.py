@@ -17,6 +17,11 @@ _PROVIDERS: Final[dict[str, tuple[str, str]]] = {
     "grpc": ("grpcio", "serving"),
     # In googleapis-common-protos, which grpcio-status brings.
     "google.rpc": ("grpcio-status", "serving"),
+    "grpc_health": ("grpcio-health-checking", "serving"),
+    "grpc_reflection": ("grpcio-reflection", "serving"),
+    # Both, with tritonclient's own extras.
+    "tritonclient": ("tritonclient", "triton"),
+    "aiohttp": ("tritonclient", "triton"),
     "hypothesis": ("hypothesis", "testing"),
     "numpy": ("numpy", "tensors"),
     "torch": ("torch", "torch"),
