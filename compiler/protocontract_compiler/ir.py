@@ -252,6 +252,72 @@ class Promise:
 
 
 # ----------------------------------------------------------------------------------------------------------------------
+# What documents tell of a contract besides its rules
+
+Said: TypeAlias = tuple[tuple[str, str], ...]
+"""A text in each language: pairs of language and text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A record that the contract accepts (``kept``), changes (``cleaned``) or refuses (``refused``).
+
+    ``sent`` is what stands at ``path``, or the whole record where the path is empty; ``becomes`` what a normalizer made
+    of it. ``says`` is the violation's message and ``code`` its error code; ``alone``: it is the only rule that the
+    record breaks. ``record`` is the whole message, which nobody is shown.
+    """
+
+    kind: Literal["kept", "cleaned", "refused"]
+    path: str
+    rule_id: str
+    code: int
+    sent: Said
+    becomes: Said = ()
+    says: Said = ()
+    record: bytes = b""
+    alone: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """A module that uses a contract. ``uses`` are the elements that its locks name, below the contract's message."""
+
+    module: str
+    owner: str = ""
+    role: str = "unknown"
+    languages: tuple[str, ...] = ()
+    uses: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class VersionChange:
+    """A change between two versions: where, in which direction (``breaking`` to ``neutral``), and what, in words."""
+
+    path: str
+    direction: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """A version that a contract had. ``date`` is the day (YYYY-MM-DD) on which it was recorded."""
+
+    version: str
+    date: str
+    changes: tuple[VersionChange, ...] = ()
+    fingerprint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    """What is known of a contract besides its rules. ``history`` has the newest version first."""
+
+    examples: tuple[Example, ...] = ()
+    consumers: tuple[Consumer, ...] = ()
+    history: tuple[Version, ...] = ()
+
+
+# ----------------------------------------------------------------------------------------------------------------------
 # Schema
 
 
@@ -401,6 +467,8 @@ class Schema:
     messages: Mapping[str, Message]
     enums: Mapping[str, Enum]
     services: Mapping[str, Service] = field(default_factory=dict)
+    #: By full name of message or service; only for the targets that show them.
+    dossiers: Mapping[str, Dossier] = field(default_factory=dict)
 
     def requested_messages(self) -> list[Message]:
         """Messages of the files to generate, in order of declaration."""

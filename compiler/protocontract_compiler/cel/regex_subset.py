@@ -537,6 +537,14 @@ def _write_character(code: int, special: str) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
 
 
+def syntax(pattern: str) -> Node | None:
+    """The pattern as a tree, or ``None`` where it is written in a way that is not read here."""
+    try:
+        return _Parser(pattern).parse()
+    except (_Unsupported, RecursionError):
+        return None
+
+
 def translate(pattern: str) -> tuple[str, Method] | None:
     """The pattern in Python's syntax with the method to call, or ``None`` where it is not known to be safe."""
     try:
