@@ -13,7 +13,7 @@ from protocontract.models import Model, NoProvider, Provider
 from tests.models.providers import save
 
 
-def test_a_node_that_the_provider_does_not_take(tmp_path: Path) -> None:
+def test_s27_a_node_that_the_provider_does_not_take(tmp_path: Path) -> None:
     nodes = [helper.make_node("MatMul", ["x", "w"], ["m"]), helper.make_node("Det", ["m"], ["scores"], name="odd")]
     path = save(tmp_path / "m.onnx", nodes, [numpy_helper.from_array(np.eye(8, dtype="float32"), "w")], [8, 8])
     silent = ort.InferenceSession(str(path), providers=["OpenVINOExecutionProvider"])

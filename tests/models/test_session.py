@@ -112,7 +112,7 @@ def test_inputs_that_are_not_run(tmp_path: Path, inputs: dict[str, Any], message
 
 
 @needs_plain
-def test_a_provider_that_this_build_has_not(tmp_path: Path) -> None:
+def test_s26_a_provider_that_this_build_has_not(tmp_path: Path) -> None:
     """S26: CUDA asked for, library missing. onnxruntime alone warns, and runs on the CPU."""
     path = model(tmp_path / "m.onnx")
     with pytest.warns(UserWarning, match="not in available provider names"):
@@ -140,7 +140,7 @@ def test_a_provider_that_runs_nothing(tmp_path: Path) -> None:
 
 
 @needs_plain
-def test_some_nodes_elsewhere(tmp_path: Path) -> None:
+def test_s27_some_nodes_elsewhere(tmp_path: Path) -> None:
     """S27: nodes that run elsewhere are counted by operator; declared ones may."""
     path = model(tmp_path / "m.onnx")
     with pytest.raises(NoProvider) as caught:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from protocontract._options import Options
+from protocontract._options import service_levels
 from protocontract.calibrate.reservoir import Reservoir, Size
 from protocontract.card.card import Card
 from protocontract.card.command import add_contract, open_sources
@@ -101,17 +101,11 @@ def _declared(contract: Contract[Any], options: argparse.Namespace) -> float:
 
 def _fallbacks(contract: Contract[Any]) -> list[tuple[str, float]]:
     """Methods of the contract's own file that declare a fallback model with an agreement: those that take it or all."""
-    descriptor: Any = contract.message_type.DESCRIPTOR
-    options = Options(descriptor.file.pool)
     taking: list[tuple[str, float]] = []
     others: list[tuple[str, float]] = []
-    for service in descriptor.file.services_by_name.values():
-        for method in service.methods:
-            level = options.service_level(method)
-            if level is None or not level.fallback.model or not level.fallback.label_agreement:
-                continue
-            rows = taking if method.input_type.full_name == contract.full_name else others
-            rows.append((f"{service.full_name}/{method.name}", level.fallback.label_agreement))
+    for method, takes, level in service_levels(contract.message_type.DESCRIPTOR):
+        if level.fallback.model and level.fallback.label_agreement:
+            (taking if takes else others).append((method, level.fallback.label_agreement))
     return taking or others
 
 

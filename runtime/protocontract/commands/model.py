@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from protocontract._files import file_sha256
 from protocontract.card import Card
 from protocontract.cli import BROKEN, KEPT
+from protocontract.commands import model_probe
 from protocontract.contract import Contract
 from protocontract.terminal import BROKEN as CROSS
 from protocontract.terminal import KEPT as TICK
@@ -33,8 +34,12 @@ example: protocontract model check --contract acme.inference.v1.EntityModelInput
 
 
 def model_command(argv: list[str]) -> int:
-    """Compare a model with the contracts of a service: inputs, outputs, labels, training."""
+    """Compare a model with the contracts of a service; make the probes that a fallback is held to."""
     options = _parser().parse_args(argv)
+    return int(options.action_of(options))
+
+
+def _check(options: argparse.Namespace) -> int:
     from protocontract.loading import resolve
     from protocontract.models import Expected, compare, read_labels, read_signature
     from protocontract.models.onnx_file import files
@@ -111,4 +116,6 @@ def _parser() -> argparse.ArgumentParser:
     where.add_argument("--proto-path", metavar="DIR", help="compile the contracts from the .proto files below DIR")
     where.add_argument("--descriptors", metavar="FILE", help="compile the contracts from a FileDescriptorSet")
     check.add_argument("--format", choices=("text", "json"), default="text", help="how the result is told")
+    check.set_defaults(action_of=_check)
+    model_probe.add_parser(actions)
     return parser

@@ -162,6 +162,8 @@ class Degrading:
         self._primary: Engine | None = None
         #: Why the stand-in runs; empty where it does not.
         self._reason = ""
+        #: What ``check`` compared; empty before it.
+        self.checked: tuple[Checked, ...] = ()
         try:
             self._primary = primary()
         except NoProvider as error:
@@ -262,7 +264,8 @@ class Degrading:
         if wrong:
             told = wrong[0] if len(wrong) == 1 else "".join(f"\n  {line}" for line in wrong)
             raise ContractError(f"refused to start: {told}")
-        return tuple(checked)
+        self.checked = tuple(checked)
+        return self.checked
 
     def probe(self) -> bool:
         """Whether the model runs, or can again: it is tried on its probes, started anew if need be. Never raises."""

@@ -29,11 +29,12 @@ def with_fallback(
     *,
     threads: int | None = None,
     deterministic: bool = False,
+    probes: Path | None = None,
     labels: Sequence[str] = (),
     background: bool = True,
     on_event: Callable[[Event], None] | None = None,
 ) -> Engine:
-    """The model of a file with its declared stand-in, both checked on the probes beside it.
+    """The model of a file with its declared stand-in, both checked on its probes (``probes``, or those beside it).
 
     ``start`` starts the model as it is declared to run (``lambda: Model(path, providers)``). The stand-in is the same
     file on the declared provider, or the declared file beside it on the CPU, since the device may be gone; ``threads``
@@ -52,7 +53,6 @@ def with_fallback(
     opened: list[Engine] = [] if isinstance(first, NoProvider) else [first]
     try:
         sha256 = file_sha256(path)
-        probes = _probes(path, fallback, sha256)
         stand_in = Model(
             _file(path, fallback, sha256),
             (Provider(fallback.provider or CPU),),
@@ -64,7 +64,7 @@ def with_fallback(
             _Starter(start, first),
             stand_in,
             fallback,
-            probes,
+            _probes(path, probes or Probes.path_of(path), fallback, sha256),
             labels=labels,
             background=background,
             on_event=on_event,
@@ -93,12 +93,11 @@ class _Starter:
         return self._start() if first is None else first
 
 
-def _probes(path: Path, fallback: Fallback, sha256: str) -> Probes:
-    file = Probes.path_of(path)
+def _probes(path: Path, file: Path, fallback: Fallback, sha256: str) -> Probes:
     if not file.exists():
         raise ContractError(
             f"refused to start: the fallback {fallback.name} of {path.name} cannot be checked, as there is no"
-            f" {file.name} beside it; make it with `protocontract model probe`"
+            f" {file.name}; make it with `protocontract model probe`"
         )
     try:
         found = Probes.read(file)
