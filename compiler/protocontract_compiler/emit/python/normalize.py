@@ -14,22 +14,8 @@ from protocontract_compiler.emit.names import Names, assignment, attribute, lite
 from protocontract_compiler.emit.python.module import Module
 from protocontract_compiler.emit.python.spots import comment
 from protocontract_compiler.emit.python.walk import Walkers, options_code
+from protocontract_compiler.emit.walk import acts, has_normalizer, spans_into
 from protocontract_compiler.emit.writer import Writer
-
-
-def has_normalizer(message: ir.Message) -> bool:
-    """Whether a field of the message has a normalizer that acts on the message."""
-    return any(_acts(field) for field in message.fields)
-
-
-def _acts(field: ir.Field) -> bool:
-    return field.normalizer is not None and not reads_json(field)
-
-
-def reads_json(field: ir.Field) -> bool:
-    """Whether the field's normalizer acts while JSON is read: `scalar` on anything but a text."""
-    of_text = (field.value or field).type == ir.TYPE_STRING
-    return field.normalizer is not None and field.normalizer.kind == "scalar" and not of_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +57,7 @@ class Normalizers(Walkers):
 
     def own(self, message: ir.Message, writer: Writer, names: Names) -> None:
         for field in message.fields:
-            if not _acts(field):
+            if not acts(field):
                 continue
             assert field.normalizer is not None
             writer.line(comment(field.normalizer.place, f"{field.name}: {field.normalizer.kind}").lstrip())
@@ -249,12 +235,7 @@ class Normalizers(Walkers):
     ) -> None:
         """A text takes the spans that point into it along."""
         assert field.normalizer is not None
-        related = [
-            (other, relation)
-            for other in message.fields
-            for relation in other.relations
-            if relation.kind == "spans" and relation.option("text") == field.name
-        ]
+        related = spans_into(message, field)
         if any(name == "amounts" for name, _ in field.normalizer.options):
             warnings = f"{bound}.warnings({value.name})"
             writer.line(f"found = {self._rt('warn_all')}(found, {site}, {warnings}, {value.name}, {value.place})")

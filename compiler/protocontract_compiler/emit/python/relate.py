@@ -7,6 +7,7 @@ from protocontract_compiler.emit.names import Names, attribute, literal, snake
 from protocontract_compiler.emit.python.module import Module
 from protocontract_compiler.emit.python.spots import comment
 from protocontract_compiler.emit.python.walk import Walkers, options_code
+from protocontract_compiler.emit.walk import has_relation
 from protocontract_compiler.emit.writer import Writer
 
 # Options that name fields: they are compiled into code and not passed on.
@@ -27,7 +28,7 @@ class Relations(Walkers):
     arguments = "out"
 
     def __init__(self, module: Module) -> None:
-        super().__init__(module, lambda message: any(field.relations for field in message.fields))
+        super().__init__(module, has_relation)
 
     def call(self, function: str, value: str, link: str) -> str:
         return f"out = {function}({value}, out, {link})"

@@ -1,28 +1,26 @@
 """What the emitters of normalizers and relations share: one function a message, and the walk into what it holds.
 
-Both are rare and heavy compared with a field rule, so nothing is inlined: a function is called for each message in the
-record that has work, with a link that says how it was reached. The path of a violation or change is put together from
-the links when there is one.
+A function is called with a link that says how its message was reached. The path of a violation or change is put
+together from the links when there is one.
 """
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
 
 from protocontract_compiler import ir
 from protocontract_compiler.emit.names import Names, attribute, literal, snake
 from protocontract_compiler.emit.python.module import Module, governance_keywords
+from protocontract_compiler.emit.walk import FunctionPerMessage
 from protocontract_compiler.emit.writer import Writer
-from protocontract_compiler.passes import reach
 
 
-class Walkers(ABC):
+class Walkers(FunctionPerMessage):
     """The functions of one kind in one module."""
 
-    #: First word of the functions' names, and their parameters between the message and the link.
-    prefix: str
+    #: Parameters of the functions between the message and the link.
     parameters: str
     #: The list of violations that a function returns, and the line that makes it.
     result: str
@@ -30,32 +28,8 @@ class Walkers(ABC):
     arguments: str
 
     def __init__(self, module: Module, has_work: Callable[[ir.Message], bool]) -> None:
+        super().__init__(module.schema, module.names, module.functions, has_work)
         self.module = module
-        self.schema = module.schema
-        self.work = reach.with_work(self.schema, has_work)
-        self._names: dict[str, str] = {}
-        self._waiting: list[str] = []
-
-    def function(self, message: str) -> str | None:
-        """The name of a message's function; None where there is nothing to do in it."""
-        if message not in self.work:
-            return None
-        name = self._names.get(message)
-        if name is None:
-            name = self.module.names.fresh(f"{self.prefix}_{snake(self.schema.messages[message].python_path)}")
-            self._names[message] = name
-            self._waiting.append(message)
-        return name
-
-    def write_waiting(self) -> None:
-        """Writes the functions asked for so far, and those that they call, into the module."""
-        while self._waiting:
-            message = self.schema.messages[self._waiting.pop(0)]
-            self.module.functions.append(self._text(message))
-
-    @abstractmethod
-    def own(self, message: ir.Message, writer: Writer, names: Names) -> None:
-        """Writes what is to be done with the fields of the message itself."""
 
     @abstractmethod
     def call(self, function: str, value: str, link: str) -> str:
@@ -87,12 +61,13 @@ class Walkers(ABC):
         code = f"{self.module.runtime('Site')}({', '.join(arguments)})"
         return self.module.constant(code, f"site_{snake(message.python_path)}_{field.name}_{word}")
 
-    def _text(self, message: ir.Message) -> str:
+    def text(self, message: ir.Message, function: str) -> str:
+        """The text of a message's function, whose name that is."""
         writer = Writer()
         names = Names(frozenset({"m", "at", "changes", "out", "found", "sizes"}))
         annotation = self.module.annotation(message)
         violations = f"list[{self.module.runtime('Violation')}] | None"
-        head = f"def {self._names[message.full_name]}(m: {annotation}, {self.parameters}, at: _rt.Link = None)"
+        head = f"def {function}(m: {annotation}, {self.parameters}, at: _rt.Link = None)"
         with writer.block(f"{head} -> {violations}:"):
             self.begin(writer, violations)
             self.own(message, writer, names)

@@ -1,0 +1,92 @@
+"""What the emitters of normalizers and relations share in every language: one function a message that has work.
+
+Both are rare and heavy compared with a field rule, so nothing is inlined: a function is called for each message in the
+record that has work.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+from protocontract_compiler import ir
+from protocontract_compiler.emit.names import Names, snake
+from protocontract_compiler.emit.writer import Writer
+from protocontract_compiler.passes import reach
+
+
+def reads_json(field: ir.Field) -> bool:
+    """Whether the field's normalizer acts while JSON is read: `scalar` on anything but a text."""
+    of_text = (field.value or field).type == ir.TYPE_STRING
+    return field.normalizer is not None and field.normalizer.kind == "scalar" and not of_text
+
+
+def acts(field: ir.Field) -> bool:
+    """Whether the field has a normalizer that acts on the message."""
+    return field.normalizer is not None and not reads_json(field)
+
+
+def has_normalizer(message: ir.Message) -> bool:
+    """Whether a field of the message has a normalizer that acts on the message."""
+    return any(map(acts, message.fields))
+
+
+def has_relation(message: ir.Message) -> bool:
+    """Whether a field of the message is related to others."""
+    return any(field.relations for field in message.fields)
+
+
+def spans_into(message: ir.Message, text: ir.Field) -> list[tuple[ir.Field, ir.Relation]]:
+    """The fields of a message whose spans point into one of its texts, which takes them along."""
+    return [
+        (field, relation)
+        for field in message.fields
+        for relation in field.relations
+        if relation.kind == "spans" and relation.option("text") == text.name
+    ]
+
+
+class FunctionPerMessage(ABC):
+    """The functions of one kind in one module."""
+
+    #: First word of the functions' names.
+    prefix: str
+
+    def __init__(
+        self, schema: ir.Schema, names: Names, functions: list[str], has_work: Callable[[ir.Message], bool]
+    ) -> None:
+        self.schema = schema
+        self.work = reach.with_work(schema, has_work)
+        self._fresh = names.fresh
+        self._functions = functions
+        self._names: dict[str, str] = {}
+        self._waiting: list[str] = []
+
+    def function(self, message: str) -> str | None:
+        """The name of a message's function; None where there is nothing to do in it."""
+        if message not in self.work:
+            return None
+        name = self._names.get(message)
+        if name is None:
+            name = self._fresh(self.spelled(f"{self.prefix}_{snake(self.schema.messages[message].python_path)}"))
+            self._names[message] = name
+            self._waiting.append(message)
+        return name
+
+    def spelled(self, name: str) -> str:
+        """A function's name as the language has it."""
+        return name
+
+    def write_waiting(self) -> None:
+        """Writes the functions asked for so far, and those that they call, into the module."""
+        while self._waiting:
+            message = self.schema.messages[self._waiting.pop(0)]
+            self._functions.append(self.text(message, self._names[message.full_name]))
+
+    @abstractmethod
+    def text(self, message: ir.Message, function: str) -> str:
+        """The text of a message's function, whose name that is."""
+
+    @abstractmethod
+    def own(self, message: ir.Message, writer: Writer, names: Names) -> None:
+        """Writes what is to be done with the fields of the message itself."""
