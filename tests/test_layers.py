@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -44,9 +45,14 @@ ONLY_IN = {
 }
 
 
-def imports(file: Path) -> Iterator[tuple[str, bool]]:
+@cache
+def imports(file: Path) -> list[tuple[str, bool]]:
     """Names of imported modules, with whether the import runs when the file is imported."""
-    tree = ast.parse(file.read_text())
+    return list(_imports(ast.parse(file.read_text())))
+
+
+def _imports(tree: ast.Module) -> Iterator[tuple[str, bool]]:
+    at_import = {id(node) for node in tree.body}
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):
@@ -54,9 +60,10 @@ def imports(file: Path) -> Iterator[tuple[str, bool]]:
         elif isinstance(node, ast.ImportFrom) and node.module is not None:
             names = [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
         for name in names:
-            yield name, node in tree.body
+            yield name, id(node) in at_import
 
 
+@cache
 def sources(folder: Path) -> list[Path]:
     return sorted(file for file in folder.rglob("*.py") if not file.name.endswith("_pb2.py"))
 
