@@ -33,6 +33,8 @@ ONLY_IN = {
     "onnx": ["calibrate/quantize.py"],
     "onnxruntime": ["calibrate/quantize.py", "models/session.py"],
     "grpc": ["serving"],
+    "grpc_health": ["serving"],
+    "grpc_reflection": ["serving"],
     "tritonclient": ["serving/kserve"],
     "aiohttp": ["serving/kserve"],
     "opentelemetry": ["kafka/tracing.py"],

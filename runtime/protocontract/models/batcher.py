@@ -67,6 +67,7 @@ class Batcher:
         queue: int,
         sizes: BatchSizes | None = None,
         max_deadline: float | None = None,
+        joins: bool = True,
         loop: asyncio.AbstractEventLoop | None = None,
         runner: Runner | None = None,
         clock: Callable[[], int] = time.monotonic_ns,
@@ -74,9 +75,9 @@ class Batcher:
         """``run`` is ``Model.run``, called from one thread. ``max_size`` counts rows, ``max_wait`` seconds.
 
         ``queue`` is how many requests may wait, those in the model aside. ``sizes``: fill batches up to one of these.
-        ``max_deadline`` (seconds): when to answer callers that set no deadline, or a later one. ``loop`` defaults to
-        the running one, ``runner`` to a thread; ``clock`` gives the nanoseconds of the facts. Raises ContractError for
-        numbers that make no sense.
+        ``max_deadline`` (seconds): when to answer callers that set no deadline, or a later one. Where nobody ``joins``,
+        each request is a batch of its own. ``loop`` defaults to the running one, ``runner`` to a thread; ``clock``
+        gives the nanoseconds of the facts. Raises ContractError for numbers that make no sense.
         """
         if max_size < 1 or queue < 1:
             raise ContractError(f"max_size {max_size:,}, queue {queue:,}; expected 1 at least")
@@ -92,6 +93,8 @@ class Batcher:
         self._limit: Final = queue
         self._sizes: Final = sizes
         self._max_deadline: Final = max_deadline
+        self._joins: Final = joins
+        self._came = 0
         self._loop: Final = loop or asyncio.get_running_loop()
         self._runner: Final[Runner] = runner or _Thread()
         self._clock: Final = clock
@@ -127,6 +130,9 @@ class Batcher:
         if self._draining:
             raise Draining("takes no more requests: the service stops")
         kind, rows = _kind(inputs)
+        if not self._joins:
+            self._came += 1
+            kind = (*kind, ("", "alone", (self._came,)))
         if rows > self._max_size:
             raise TooManyRows(f"a request of {rows:,} rows; expected {self._max_size:,} at most, the batch's max_size")
         now = self._loop.time()

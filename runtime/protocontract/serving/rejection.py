@@ -131,7 +131,7 @@ def bad_message(
     return Rejected(status, contract)
 
 
-def refused(code: str, message: str, **metadata: str) -> Rejected:
+def refused(code: str, message: str, /, **metadata: str) -> Rejected:
     """The status of a call that is refused for something else than its message: ``code`` is gRPC's name for it."""
     status = status_pb2.Status(code=code_pb2.Code.Value(code), message=message)
     reason = metadata.pop("reason", code)

@@ -1,0 +1,249 @@
+"""The command ``protocontract serve``: a service in one process. ``workers`` runs it in several."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import logging
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from protocontract.chain import EvidenceError, EvidenceLog, Key, anchor_file
+from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
+from protocontract.models import Provider
+from protocontract.serving.declared import parse_model, read_models
+from protocontract.serving.engines import EngineOptions, ModelSpec
+from protocontract.serving.options import serve_parser
+from protocontract.serving.plan import DoesNotFit
+from protocontract.serving.server import InferenceServer
+from protocontract.serving.versions import facts_of
+from protocontract.terminal import plural
+from protocontract.violations import ContractError
+
+if TYPE_CHECKING:
+    from protocontract.serving.versions import Running
+
+log: Final = logging.getLogger("protocontract.serving")
+
+
+def serve_command(argv: list[str]) -> int:
+    """Serve models behind contracts."""
+    if any(each == "--upstream" or each.startswith("--upstream=") for each in argv):
+        from protocontract.serving.kserve.command import upstream_command
+
+        return upstream_command(argv)
+    options = serve_parser().parse_args(argv)
+    if bool(options.model) == (options.models is not None):
+        raise UsageError("expected models, by --model PATH or by --models FILE")
+    if options.labels and options.models is not None:
+        raise UsageError("--labels is for --model; in --models each model has its own")
+    if options.inputs is not None and options.evidence is None:
+        raise UsageError("--inputs keeps what evidence names; add --evidence FILE")
+    _log(options)
+    if options.workers > 1 and options.worker is None and not options.check:
+        from protocontract.serving.workers import supervise
+
+        return supervise(argv, options)
+    try:
+        return _serve(options)
+    except (ContractError, EvidenceError) as error:
+        text = str(error)
+        print(text if text.startswith("refused to start") else f"refused to start: {text}", file=sys.stderr)
+        return BROKEN if options.check and isinstance(error, DoesNotFit) else COULD_NOT_CHECK
+
+
+def _serve(options: argparse.Namespace) -> int:
+    server, evidence = _made(options)
+    try:
+        return asyncio.run(_checked(server) if options.check else _run(server, options))
+    finally:
+        if evidence is not None:
+            evidence.close()
+
+
+async def _checked(server: InferenceServer) -> int:
+    found = await server.check()
+    print(f"{server.plan.service} can be served: {_models(found)}")
+    return KEPT
+
+
+async def _run(server: InferenceServer, options: argparse.Namespace) -> int:
+    loop = asyncio.get_running_loop()
+    stopped = asyncio.Event()
+    received: list[int] = []
+
+    def stop(number: int) -> None:
+        received.append(number)
+        stopped.set()
+        for each in (signal.SIGTERM, signal.SIGINT):
+            # The second one ends the process at once.
+            loop.remove_signal_handler(each)
+            signal.signal(each, signal.SIG_DFL)
+
+    def orphaned() -> None:
+        loop.remove_reader(sys.stdin.fileno())
+        stop(signal.SIGTERM)
+
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop, number)
+    changes = _Changes(server, options)
+    loop.add_signal_handler(signal.SIGHUP, changes.ask)
+    if options.worker is not None:
+        # The other end is the process that supervises: without it nobody would end this one.
+        loop.add_reader(sys.stdin.fileno(), orphaned)
+    starting = loop.create_task(server.start(late=options.late))
+    stopping = loop.create_task(stopped.wait())
+    await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
+    if not starting.done():
+        # Loading is under way on threads that nobody can stop, and would be waited for.
+        _end(KEPT)
+    starting.result()
+    _tell(server, options)
+    await stopped.wait()
+    changes.close()
+    ended = await server.stop(options.grace)
+    if ended:
+        log.warning("%s did not end within the grace period", plural(ended, "request"))
+    return INTERRUPTED if signal.SIGINT in received and options.worker is None else KEPT
+
+
+class _Changes:
+    """Reads the models again at SIGHUP, one time after the other."""
+
+    def __init__(self, server: InferenceServer, options: argparse.Namespace) -> None:
+        self._server: Final = server
+        self._options: Final = options
+        self._tasks: Final[set[asyncio.Task[None]]] = set()
+
+    def ask(self) -> None:
+        """SIGHUP came."""
+        if self._options.models is None:
+            log.warning("SIGHUP reads --models again; there is no such file")
+            return
+        task = asyncio.get_running_loop().create_task(self._change())
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    def close(self) -> None:
+        """The service stops."""
+        for task in self._tasks:
+            task.cancel()
+
+    async def _change(self) -> None:
+        if not self._server.ready:
+            log.warning("SIGHUP came before the models were loaded; expected it later")
+            return
+        try:
+            problems = await self._server.change(read_models(self._options.models), self._options.grace)
+        except (ContractError, OSError) as error:
+            log.error("the models stay as they are: %s", error)
+            return
+        for problem in problems:
+            log.error("not loaded: %s", problem)
+        log.info("serving %s", _models(self._server.versions.running))
+
+
+# -- what the options say
+
+
+def models_of(options: argparse.Namespace) -> list[ModelSpec]:
+    """The models that are declared. Raises ContractError, OSError."""
+    if options.models is not None:
+        return read_models(options.models)
+    return [parse_model(each, options.labels) for each in options.model]
+
+
+def _made(options: argparse.Namespace) -> tuple[InferenceServer, EvidenceLog | None]:
+    evidence = None if options.evidence is None or options.check else _evidence(options)
+    try:
+        server = InferenceServer(
+            options.contract,
+            models_of(options),
+            steps=options.steps,
+            listen=options.listen,
+            options=EngineOptions(
+                providers=Provider.parse(options.providers),
+                threads=options.threads,
+                deterministic=options.deterministic,
+                sizes=options.batch_sizes,
+                fallback=not options.no_fallback,
+                cache=options.tensorrt_cache,
+            ),
+            evidence=evidence,
+            recorded=options.evidence is not None,
+            inputs=options.inputs,
+            joins=not options.no_batching,
+            max_response_bytes=options.max_response_bytes,
+            max_deadline=options.max_deadline,
+            proto_path=options.proto_path,
+            descriptors=options.descriptors,
+            reuse_port=options.worker is not None,
+        )
+    except BaseException:
+        if evidence is not None:
+            evidence.close()
+        raise
+    return server, evidence
+
+
+def _evidence(options: argparse.Namespace) -> EvidenceLog:
+    key = Key.read(options.evidence_key) if options.evidence_key else Key.from_environment()
+    return EvidenceLog(
+        worker_file(options.evidence, options.worker),
+        key=key,
+        anchor=anchor_file(worker_file(options.evidence_anchor, options.worker)) if options.evidence_anchor else None,
+        sync=options.evidence_sync,
+        required=True,
+    )
+
+
+def worker_file(path: Path, worker: int | None) -> Path:
+    """The file of a worker: ``evidence.0.jsonl`` for ``evidence.jsonl``; the path itself where there are none."""
+    return path if worker is None else path.with_name(f"{path.stem}.{worker}{path.suffix}")
+
+
+# -- what is told
+
+
+def _log(options: argparse.Namespace) -> None:
+    name = "" if options.worker is None else f"worker {options.worker}: "
+    logging.basicConfig(level=logging.WARNING, format=f"{name}%(levelname)s %(message)s", stream=sys.stderr)
+    logging.getLogger("protocontract").setLevel(logging.INFO)
+
+
+def _tell(server: InferenceServer, options: argparse.Namespace) -> None:
+    found = server.versions.running
+    if options.worker is not None or options.format == "json":
+        report = {"service": server.plan.service, "address": server.address, "models": [*map(facts_of, found)]}
+        print(json.dumps(report), flush=True)
+    else:
+        print(serving_line(server.plan.service, server.address, [*map(facts_of, found)]), flush=True)
+
+
+def serving_line(service: str, address: str, models: Sequence[Any], workers: int = 1) -> str:
+    """What is served where, for people."""
+    behind = "" if workers == 1 else f", {plural(workers, 'worker')}"
+    return f"serving {service} on {address}: {'; '.join(map(_model_text, models))}{behind}"
+
+
+def _models(found: Sequence[Running]) -> str:
+    return "; ".join(_model_text(facts_of(each)) for each in found)
+
+
+def _model_text(facts: dict[str, Any]) -> str:
+    role = "" if facts["role"] in ("", "active") else f", {facts['role']}"
+    if facts["share"]:
+        role += f" of {facts['share']:.1%}"
+    what = f"sha256 {facts['sha256'][:4]}…" if facts["sha256"] else "of another server"
+    return f"{facts['name']} {facts['version']} ({what}{role}) on {facts['provider']}"
+
+
+def _end(code: int) -> None:
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)

@@ -1,0 +1,167 @@
+"""Between messages and arrays, on one way of an RPC: what a model gets of a request, and a response of what it gives.
+
+What a step makes is checked by its contract before a model or a caller sees it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from google.protobuf.message import Message
+
+from protocontract.contract import Contract
+from protocontract.serving.call import log
+from protocontract.serving.plan import Route
+from protocontract.serving.rejection import Rejected, refused
+from protocontract.serving.trail import Trail
+from protocontract.steps import Step, StepCall
+from protocontract.tensors import Collate, CollateError
+from protocontract.tensors.reading import np
+from protocontract.tensors.writing import Writer
+from protocontract.violations import ContractError, RuleEvaluationError, rule_label
+
+
+class Reader:
+    """Makes a model's inputs of a request, on one way."""
+
+    def __init__(self, request: Contract[Any], route: Route) -> None:
+        self._route: Final = route
+        self._collate: Final = None if route.inputs is None else Collate(route.inputs, fields=())
+
+    def inputs(self, request: Any, call: StepCall, trail: Trail) -> tuple[Any, Mapping[str, Any]]:
+        """What the model's inputs are read from, and the arrays. Raises Rejected."""
+        route, step = self._route, self._route.preprocess
+        source = getattr(request, route.field) if route.field else request
+        if step is not None:
+            before = trail.keep(source)
+            began = time.perf_counter_ns()
+            made = _stepped(step, source, call if route.preprocess_call else None)
+            took = time.perf_counter_ns() - began
+            source = self._kept(step, made)
+            trail.stage(
+                "preprocess",
+                module=step.name,
+                version=step.version,
+                nanoseconds=took,
+                before=before,
+                after=trail.keep(source),
+            )
+        if self._collate is None:
+            return source, dict(source)
+        try:
+            return source, dict(self._collate([source]))
+        except CollateError as error:
+            # Of a valid message of the service's own contract: what was declared does not go together.
+            raise refused("INTERNAL", str(error), reason="STEP_FAILED") from error
+
+    def _kept(self, step: Step, made: Any) -> Any:
+        """What a step made, if it is what it says. Raises Rejected."""
+        contract = self._route.inputs
+        if contract is not None:
+            return _valid(contract, made, f"{step.name} made a message that")
+        if not isinstance(made, Mapping) or not all(isinstance(each, np.ndarray) for each in made.values()):
+            raise refused("INTERNAL", f"{step.name} gave no arrays by name", reason="STEP_FAILED", step=step.name)
+        return made
+
+
+class ResponseWriter:
+    """Makes the response of a model's outputs, on one way."""
+
+    def __init__(self, response: Contract[Any], route: Route) -> None:
+        self._response: Final = response
+        self._route: Final = route
+        contract = route.outputs
+        self._writer: Final = None if contract is None else Writer(contract.message_type.DESCRIPTOR, contract.tensors)
+
+    def response(self, outputs: Mapping[str, Any], response: Any, call: StepCall, trail: Trail) -> Any:
+        """The response, filled or made by the step. Raises Rejected."""
+        route, step, contract = self._route, self._route.postprocess, self._route.outputs
+        value: Any = outputs
+        if self._writer is not None and contract is not None:
+            filled = response
+            if route.target:
+                filled = getattr(response, route.target)
+                filled.SetInParent()
+            elif step is not None:
+                filled = contract.message_type()
+            try:
+                self._writer.fill(filled, outputs)
+            except ContractError as error:
+                raise refused("INTERNAL", f"the model's outputs: {error}", reason="BAD_OUTPUT") from error
+            if step is not None:
+                value = _valid(contract, filled, "the model's output")
+        if step is None:
+            return response
+        before = trail.keep(value)
+        began = time.perf_counter_ns()
+        made = _stepped(step, value, call if route.postprocess_call else None)
+        took = time.perf_counter_ns() - began
+        if not isinstance(made, Message) or made.DESCRIPTOR.full_name != self._response.full_name:
+            raise refused(
+                "INTERNAL",
+                f"{step.name} returned {type(made).__name__}; expected {self._response.full_name}",
+                reason="STEP_FAILED",
+                step=step.name,
+            )
+        trail.stage(
+            "postprocess",
+            module=step.name,
+            version=step.version,
+            nanoseconds=took,
+            before=before,
+            after=trail.keep(made),
+        )
+        return made
+
+
+def _stepped(step: Step, value: Any, call: StepCall | None) -> Any:
+    try:
+        return step.run(value) if call is None else step.run(value, call)
+    except Rejected:
+        raise
+    except Exception as error:  # the user's code: whatever it raises, its text can quote the data
+        log.error("%s failed (%s)", step.name, type(error).__name__, exc_info=log.isEnabledFor(10))
+        raise refused(
+            "INTERNAL", f"{step.name} failed ({type(error).__name__})", reason="STEP_FAILED", step=step.name
+        ) from error
+
+
+def _valid(contract: Contract[Any], made: Any, what: str) -> Any:
+    """A message of a contract that it keeps, as the contract's own class. Raises Rejected (INTERNAL)."""
+    if not isinstance(made, Message) or made.DESCRIPTOR.full_name != contract.full_name:
+        raise refused("INTERNAL", f"{what.removesuffix(' that')} is no {contract.full_name}", reason="STEP_FAILED")
+    message: Any = made
+    if made.DESCRIPTOR is not contract.message_type.DESCRIPTOR:
+        message = contract.message_type.FromString(made.SerializeToString(deterministic=True))
+    try:
+        broken = [each for each in contract.validate(message) if each.severity == "ERROR"]
+    except RuleEvaluationError as error:
+        raise refused("INTERNAL", f"{what} has no verdict under its contract", reason="BAD_OUTPUT") from error
+    if not broken:
+        return message
+    first = broken[0]
+    rejected = refused(
+        "INTERNAL",
+        f"{what} breaks its contract: {first}" + (f"; {len(broken)} violations in all" if len(broken) > 1 else ""),
+        reason="BAD_OUTPUT",
+        contract=contract.full_name,
+        version=contract.version,
+        fingerprint=contract.fingerprint,
+        field=first.redacted_path,
+        rule_id=rule_label(first),
+        code=f"{first.code:#010x}",
+        total=str(len(broken)),
+    )
+    log.error("%s", rejected.status.message)
+    raise rejected
+
+
+def nonfinite(inputs: Mapping[str, Any]) -> dict[str, int]:
+    """How many elements of each input are NaN or infinite: where the contract lets them pass, that is told."""
+    found: dict[str, int] = {}
+    for name, array in inputs.items():
+        if array.dtype.kind == "f" and (count := int(array.size - np.count_nonzero(np.isfinite(array)))):
+            found[name] = count
+    return found
