@@ -94,6 +94,16 @@ def compare(model: Path | str, signature: Signature, expected: Expected, labels:
     return Comparison(tuple(found.differences), tuple(found.notes))
 
 
+def compare_ports(
+    model: str, kind: Literal["input", "output"], ports: tuple[Port, ...], contract: Contract[Any]
+) -> Comparison:
+    """The same of a model's inputs or outputs alone, where there is no file: ``model`` is its name. Raises
+    ContractError as ``compare`` does."""
+    found = _Compared(model)
+    (found.inputs if kind == "input" else found.outputs)(ports, contract)
+    return Comparison(tuple(found.differences), tuple(found.notes))
+
+
 def tensors(contract: Contract[Any]) -> tuple[TensorField, ...]:
     """The tensors of a message, each with the bounds that any tensor beside it gives to the name of a free dim.
 

@@ -1,0 +1,252 @@
+"""``protocontract serve --upstream``: contracts between KServe v2 callers and a server of KServe v2."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import re
+import signal
+import sys
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from protocontract._options import Options
+from protocontract.cli import BROKEN, KEPT, UsageError
+from protocontract.loading import resolve
+from protocontract.models import ModelMismatch
+from protocontract.models.comparison import Comparison
+from protocontract.serving.methods import Level, level_of
+from protocontract.violations import ContractError
+
+if TYPE_CHECKING:
+    from protocontract.serving.kserve.models import Declared
+    from protocontract.serving.kserve.proxy import Proxy
+
+_DESCRIPTION = """\
+Stand before a server that speaks KServe v2 (Triton, MLServer, KServe), and speak KServe v2 to callers, over gRPC and
+REST. Requests and responses that are outside of the contracts do not pass. Callers' clients stay as they are.
+"""
+_EPILOG = """\
+exit codes: 0 ended by SIGTERM; 2 refused to start. With --check: 0 all fits; 1 something does not; 2 could not be asked
+
+example: protocontract serve --upstream 127.0.0.1:8001 --listen 127.0.0.1:9001 --rest 127.0.0.1:9000 \\
+           --model content_type=acme.inference.v1.ContentTypeInput:acme.inference.v1.ContentTypeOutput
+"""
+_MODEL: Final = re.compile(r"(?P<name>[^=@]+)(?:@(?P<version>[^=]+))?=(?P<request>[\w.]+):(?P<response>[\w.]+)")
+
+
+def upstream_command(argv: list[str]) -> int:
+    """Stand before a model server that speaks KServe v2."""
+    options = upstream_parser().parse_args(argv)
+    return run_upstream(options)
+
+
+def run_upstream(options: argparse.Namespace) -> int:
+    """Serve as ``options`` (of ``upstream_parser``) say, until SIGTERM or SIGINT.
+
+    Raises ContractError where it must not start, UsageError, OSError, MissingExtra.
+    """
+    from protocontract.serving.kserve.proxy import MAX_MESSAGE, Proxy
+
+    declared = declared_models(options)
+    limit = MAX_MESSAGE if options.max_response_bytes is None else options.max_response_bytes
+
+    def proxy() -> Proxy:
+        return Proxy(
+            options.upstream, declared, max_response_bytes=limit, tls=options.upstream_tls, texts=options.upstream_texts
+        )
+
+    return asyncio.run(_check(proxy, options) if options.check else _serve(proxy, options))
+
+
+def declared_models(options: argparse.Namespace) -> list[Declared]:
+    """The models of ``--model``, with the level of ``--level`` and of the options. Raises UsageError, ContractError."""
+    from protocontract.serving.kserve.models import Declared
+
+    found: list[Declared] = []
+    for text in options.model:
+        match = _MODEL.fullmatch(text)
+        if match is None:
+            raise UsageError(
+                f"`{text}` declares no model; expected NAME=REQUEST:RESPONSE or NAME@VERSION=REQUEST:RESPONSE"
+            )
+        request, response = (
+            resolve(match[side], proto_path=options.proto_path, descriptors=options.descriptors)
+            for side in ("request", "response")
+        )
+        level = Level() if options.level is None else _level(options.level, request.message_type.DESCRIPTOR.file.pool)
+        given = {
+            name: getattr(options, name)
+            for name in ("deadline", "max_deadline", "max_request_bytes")
+            if getattr(options, name) is not None
+        }
+        found.append(Declared(match["name"], request, response, replace(level, **given), match["version"] or ""))
+    return found
+
+
+def _level(name: str, pool: Any) -> Level:
+    service, _, method = name.strip("/").rpartition("/")
+    try:
+        descriptor = pool.FindServiceByName(service).methods_by_name[method]
+    except KeyError:
+        raise ContractError(f"no RPC {name} beside the contracts; expected SERVICE/METHOD") from None
+    return level_of(Options(pool).service_level(descriptor))
+
+
+async def _check(make: Callable[[], Proxy], options: argparse.Namespace) -> int:
+    proxy = make()
+    try:
+        found = await proxy.wait(options.wait)
+    finally:
+        await proxy.close()
+    differences = [each for comparison in found for each in comparison.differences]
+    _tell_notes(found)
+    for each in differences:
+        print(f"✗ {each}")
+    if not differences:
+        print(f"✓ {_names(proxy)} at {options.upstream} fit their contracts")
+    return BROKEN if differences else KEPT
+
+
+async def _serve(make: Callable[[], Proxy], options: argparse.Namespace) -> int:
+    proxy = make()
+    closing: list[Callable[[], Awaitable[Any]]] = [proxy.close]
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    try:
+        started = asyncio.ensure_future(_start(proxy, options, closing))
+        ended = asyncio.ensure_future(stop.wait())
+        await asyncio.wait((started, ended), return_when=asyncio.FIRST_COMPLETED)
+        if not started.done():
+            started.cancel()
+            await asyncio.wait((started,))
+        elif not stop.is_set():
+            print(started.result(), flush=True)
+            await ended
+        ended.cancel()
+        proxy.drain()
+    finally:
+        for close in reversed(closing):
+            await close()
+    return KEPT
+
+
+async def _start(proxy: Proxy, options: argparse.Namespace, closing: list[Callable[[], Awaitable[Any]]]) -> str:
+    """Start both servers; what ends them is added to ``closing``. Returns what is said of it."""
+    import grpc.aio
+
+    from protocontract.serving.kserve.servicer import add_to
+
+    found = await proxy.wait(options.wait)
+    _tell_notes(found)
+    differences = [each for comparison in found for each in comparison.differences]
+    if differences:
+        raise ModelMismatch(differences)
+    # Beyond the limit there is room for a request to be read and refused with our words.
+    room = proxy.max_request_bytes + 1024 * 1024
+    server = grpc.aio.server(options=[("grpc.max_receive_message_length", room), ("grpc.max_send_message_length", -1)])
+    add_to(server, proxy)
+    host = options.listen.rpartition(":")[0]
+    try:
+        port = server.add_insecure_port(options.listen)
+    except RuntimeError:
+        raise OSError(f"cannot listen on {options.listen}") from None
+    await server.start()
+    closing.append(lambda: server.stop(options.grace))
+    told = f"serving {_names(proxy)} on {host}:{port}"
+    if options.rest is not None:
+        told += f" and http://{await _start_rest(proxy, options, closing)}"
+    return f"{told}, before {options.upstream}"
+
+
+async def _start_rest(proxy: Proxy, options: argparse.Namespace, closing: list[Callable[[], Awaitable[Any]]]) -> str:
+    from aiohttp import web
+
+    from protocontract.serving.kserve.web import application
+
+    runner = web.AppRunner(application(proxy), access_log=None, shutdown_timeout=options.grace)
+    await runner.setup()
+    closing.append(runner.cleanup)
+    host, _, port = options.rest.rpartition(":")
+    await web.TCPSite(runner, host.strip("[]"), int(port)).start()
+    return f"{host}:{runner.addresses[0][1]}"
+
+
+def _names(proxy: Proxy) -> str:
+    return ", ".join(str(served) for served in proxy.models)
+
+
+def _tell_notes(found: Sequence[Comparison]) -> None:
+    for comparison in found:
+        for note in comparison.notes:
+            print(f"· {note}", file=sys.stderr)
+
+
+def _address(text: str) -> str:
+    host, _, port = text.rpartition(":")
+    if not host or not port.isdigit() or int(port) > 65535:
+        raise argparse.ArgumentTypeError(f"`{text}` is no HOST:PORT")
+    return text
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"`{text}` is no number of bytes; expected a whole number from 1")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found < float("inf"):
+        raise argparse.ArgumentTypeError(f"`{text}` is no number of seconds")
+    return found
+
+
+def upstream_parser() -> argparse.ArgumentParser:
+    """The options of ``protocontract serve --upstream``."""
+    parser = argparse.ArgumentParser(
+        prog="protocontract serve", description=_DESCRIPTION, epilog=_EPILOG, allow_abbrev=False,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )  # fmt: skip
+    parser.add_argument(
+        "--upstream", required=True, type=_address, metavar="HOST:PORT", help="the model server's gRPC address"
+    )
+    parser.add_argument(
+        "--model", required=True, action="append", metavar="NAME[@VERSION]=REQUEST:RESPONSE",
+        help="a model there, and the messages that hold its inputs and outputs; any number",
+    )  # fmt: skip
+    parser.add_argument(
+        "--level", metavar="SERVICE/METHOD", help="the RPC whose service_level (deadline, size, rate) holds"
+    )
+    parser.add_argument(
+        "--listen", type=_address, default="127.0.0.1:0", metavar="HOST:PORT", help="where callers reach it by gRPC"
+    )
+    parser.add_argument("--rest", type=_address, metavar="HOST:PORT", help="where callers reach it by REST")
+    parser.add_argument("--deadline", type=_seconds, metavar="S", help="seconds of a call whose caller sets none")
+    parser.add_argument("--max-deadline", type=_seconds, metavar="S", help="seconds that a call may take at most")
+    parser.add_argument("--max-request-bytes", type=_positive, metavar="N", help="size of a request")
+    parser.add_argument(
+        "--max-response-bytes", type=_positive, metavar="N", help="size of a response (default: 64 MiB)"
+    )
+    parser.add_argument("--upstream-tls", action="store_true", help="speak TLS to the model server")
+    parser.add_argument(
+        "--upstream-texts", action="store_true",
+        help="tell callers what the model server says of its errors, though data may be in it",
+    )  # fmt: skip
+    parser.add_argument(
+        "--wait", type=_seconds, default=0.0, metavar="S", help="wait so long for the model server and its models"
+    )
+    parser.add_argument(
+        "--grace", type=_seconds, default=10.0, metavar="S", help="seconds that calls under way get when it ends"
+    )
+    parser.add_argument("--check", action="store_true", help="only compare the models with their contracts")
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--proto-path", metavar="DIR", help="compile the contracts from the .proto files below DIR")
+    where.add_argument("--descriptors", metavar="FILE", help="compile the contracts from a FileDescriptorSet")
+    return parser
