@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from protocontract.contract import Contract
 from protocontract.models import BatchSizes, Engine, Expected, Model, Provider, compare
@@ -100,6 +100,19 @@ def open_engine(
     return with_fallback(
         path, fallback, start, threads=options.threads, deterministic=options.deterministic, on_event=on_event
     )
+
+
+class OpenEngine(Protocol):
+    """How a model is started: ``open_engine``, or another runtime's."""
+
+    def __call__(
+        self,
+        spec: ModelSpec,
+        way: tuple[MethodPlan, Route],
+        options: EngineOptions,
+        on_event: Callable[[Event], None] | None = None,
+        /,
+    ) -> Engine: ...
 
 
 def batch_sizes(method: MethodPlan, options: EngineOptions, *, tensorrt: bool = False) -> BatchSizes | None:

@@ -27,8 +27,9 @@ from grpc_reflection.v1alpha import reflection
 from protocontract.chain import EvidenceLog, Level, ValueStore
 from protocontract.contract import Contract
 from protocontract.loading import load, resolve_service
+from protocontract.models.fallback import Event
 from protocontract.serving.beside import Shadows
-from protocontract.serving.engines import EngineOptions, ModelSpec
+from protocontract.serving.engines import EngineOptions, ModelSpec, OpenEngine, open_engine
 from protocontract.serving.methods import Methods
 from protocontract.serving.plan import Plan, plan
 from protocontract.serving.service import DEFAULT_DEADLINE, Host, MethodService, Seen
@@ -72,6 +73,8 @@ class InferenceServer:
         reuse_port: bool = False,
         threads: int = _THREADS,
         observe: Sequence[Callable[[Seen], None]] = (),
+        on_event: Callable[[ModelSpec, Event], None] | None = None,
+        open_model: OpenEngine = open_engine,
     ) -> None:
         """Plan a service; nothing is loaded yet.
 
@@ -80,7 +83,7 @@ class InferenceServer:
         ``evidence`` records requests as each RPC declares, and ``inputs`` is a folder that keeps the values of their
         stages; ``recorded`` says that there will be a log, where it is not opened yet. Without ``joins`` each request
         is a batch of its own. ``max_deadline`` (seconds) is for RPCs that declare none. ``observe`` is told of each
-        request.
+        request, ``on_event`` (on a thread) when a model degrades and comes back. ``open_model`` starts models.
 
         Raises ContractError (``refused to start: ...``) with everything that does not go together.
         """
@@ -115,6 +118,8 @@ class InferenceServer:
         self._reuse_port: Final = reuse_port
         self._threads: Final = threads
         self._observe: Final = tuple(observe)
+        self._on_event: Final = on_event
+        self._open_model: Final = open_model
         self._pool: Final = pool
         #: Set by ``start``.
         self.port = 0
@@ -171,11 +176,21 @@ class InferenceServer:
         host.ready = True
         await self._set_health(_SERVING)
 
+    def _versions(self) -> Versions:
+        return Versions(
+            self.plan,
+            self._options,
+            joins=self._joins,
+            max_deadline=self._max_deadline,
+            on_event=self._on_event,
+            open_model=self._open_model,
+        )
+
     def _made(self) -> Host:
         """What the RPCs share, made on the loop that they run on."""
         if self._host is None:
             self._changing = asyncio.Lock()
-            versions = Versions(self.plan, self._options, joins=self._joins, max_deadline=self._max_deadline)
+            versions = self._versions()
             self._shadows = Shadows(versions)
             self._host = Host(
                 versions,
@@ -191,7 +206,7 @@ class InferenceServer:
 
     async def check(self) -> tuple[Running, ...]:
         """Load, compare and warm up all models, and give them up again. Raises ContractError as ``start``."""
-        versions = Versions(self.plan, self._options)
+        versions = self._versions()
         await versions.start(self._specs)
         found = versions.running
         await versions.drain(0)

@@ -18,7 +18,15 @@ from typing import Any, Final
 from protocontract._files import file_sha256
 from protocontract.models import Batcher, Engine, ModelError
 from protocontract.models.fallback import Event
-from protocontract.serving.engines import FIRST_VERSION, EngineOptions, ModelSpec, batch_sizes, compared, open_engine
+from protocontract.serving.engines import (
+    FIRST_VERSION,
+    EngineOptions,
+    ModelSpec,
+    OpenEngine,
+    batch_sizes,
+    compared,
+    open_engine,
+)
 from protocontract.serving.engines import warm_up as warm
 from protocontract.serving.plan import DoesNotFit, MethodPlan, Plan, Route, refusal
 from protocontract.serving.rejection import refused
@@ -139,13 +147,18 @@ class Versions:
         joins: bool = True,
         max_deadline: float | None = None,
         on_event: Callable[[ModelSpec, Event], None] | None = None,
+        open_model: OpenEngine = open_engine,
     ) -> None:
-        """``joins``: requests of several callers make batches. ``max_deadline`` (seconds) where an RPC has none."""
+        """``joins``: requests of several callers make batches. ``max_deadline`` (seconds) where an RPC has none.
+
+        ``on_event`` is told, on a thread, when a model degrades and comes back.
+        """
         self._plan: Final = plan
         self._options: Final = options
         self._joins: Final = joins
         self._max_deadline: Final = max_deadline
         self._on_event: Final = on_event
+        self._open_model: Final = open_model
         self._tables: dict[str, Table] = {}
         self._leaving: set[asyncio.Task[int]] = set()
 
@@ -269,7 +282,7 @@ class Versions:
         told = self._on_event
         try:
             sha256 = _sha256(spec)
-            engine = open_engine(
+            engine = self._open_model(
                 spec, ways[0], self._options, None if told is None else lambda event: told(spec, event)
             )
             differences: list[str] = []
