@@ -12,8 +12,8 @@ from protocontract.models.agreement import bfloat16_outputs, compare_runs, label
 from protocontract.serving.versions import Running
 
 if TYPE_CHECKING:
-    from protocontract.serving.service import Ran, Seen
     from protocontract.serving.versions import Versions
+    from protocontract.serving.watch import Ran, Seen
 
 log: Final = logging.getLogger("protocontract.serving")
 

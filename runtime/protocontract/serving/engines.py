@@ -8,16 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from protocontract.contract import Contract
-from protocontract.models import BatchSizes, Engine, Expected, Model, Provider, compare
+from protocontract.models import BatchSizes, Comparison, Engine, Expected, Model, Provider, compare
 from protocontract.models.comparison import stacked
-from protocontract.models.fallback import Event, Fallback
+from protocontract.models.fallback import Degrading, Event, Fallback
 from protocontract.models.labels import read_labels
 from protocontract.models.stand_in import with_fallback
 from protocontract.tensors.reading import STORED, np
 from protocontract.violations import ContractError
 
 if TYPE_CHECKING:
-    from protocontract.models import Comparison
     from protocontract.serving.plan import MethodPlan, Route
 
 Role = Literal["active", "canary", "shadow", ""]
@@ -128,7 +127,18 @@ def compared(spec: ModelSpec, engine: Engine, way: tuple[MethodPlan, Route]) -> 
     method, route = way
     expected = Expected(route.inputs, route.outputs, method.response)
     labels = read_labels(spec.labels) if spec.labels else None
-    return compare(spec.name if spec.remote else Path(spec.path), engine.signature, expected, labels)
+    found = [compare(spec.name if spec.remote else Path(spec.path), engine.signature, expected, labels)]
+    if isinstance(engine, Degrading):
+        # Whatever stands in for the model is held to the same.
+        found += [
+            compare(each.path, each.signature, expected, labels)
+            for each in engine.engines
+            if isinstance(each, Model) and each.path != Path(spec.path)
+        ]
+    return Comparison(
+        tuple(dict.fromkeys(difference for each in found for difference in each.differences)),
+        tuple(dict.fromkeys(note for each in found for note in each.notes)),
+    )
 
 
 def warm_up(engine: Engine, way: tuple[MethodPlan, Route], options: EngineOptions) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Final
@@ -27,13 +27,13 @@ from grpc_reflection.v1alpha import reflection
 from protocontract.chain import EvidenceLog, Level, ValueStore
 from protocontract.contract import Contract
 from protocontract.loading import load, resolve_service
-from protocontract.models.fallback import Event
 from protocontract.serving.beside import Shadows
 from protocontract.serving.engines import EngineOptions, ModelSpec, OpenEngine, open_engine
 from protocontract.serving.methods import Methods
 from protocontract.serving.plan import Plan, plan
-from protocontract.serving.service import DEFAULT_DEADLINE, Host, MethodService, Seen
+from protocontract.serving.service import DEFAULT_DEADLINE, Host, MethodService
 from protocontract.serving.versions import Running, Versions, named
+from protocontract.serving.watch import Watch
 from protocontract.steps import Step, load_step
 from protocontract.violations import ContractError
 
@@ -72,8 +72,7 @@ class InferenceServer:
         contracts: Mapping[str, Contract[Any]] | None = None,
         reuse_port: bool = False,
         threads: int = _THREADS,
-        observe: Sequence[Callable[[Seen], None]] = (),
-        on_event: Callable[[ModelSpec, Event], None] | None = None,
+        watch: Watch | None = None,
         open_model: OpenEngine = open_engine,
     ) -> None:
         """Plan a service; nothing is loaded yet.
@@ -82,8 +81,8 @@ class InferenceServer:
         ``descriptors``, or given as ``service_descriptor`` with its ``contracts``. ``steps`` are ``module:function``.
         ``evidence`` records requests as each RPC declares, and ``inputs`` is a folder that keeps the values of their
         stages; ``recorded`` says that there will be a log, where it is not opened yet. Without ``joins`` each request
-        is a batch of its own. ``max_deadline`` (seconds) is for RPCs that declare none. ``observe`` is told of each
-        request, ``on_event`` (on a thread) when a model degrades and comes back. ``open_model`` starts models.
+        is a batch of its own. ``max_deadline`` (seconds) is for RPCs that declare none. ``watch`` is told of
+        requests and models. ``open_model`` starts models.
 
         Raises ContractError (``refused to start: ...``) with everything that does not go together.
         """
@@ -117,8 +116,7 @@ class InferenceServer:
         self._max_deadline: Final = max_deadline
         self._reuse_port: Final = reuse_port
         self._threads: Final = threads
-        self._observe: Final = tuple(observe)
-        self._on_event: Final = on_event
+        self._watch: Final = watch
         self._open_model: Final = open_model
         self._pool: Final = pool
         #: Set by ``start``.
@@ -182,7 +180,7 @@ class InferenceServer:
             self._options,
             joins=self._joins,
             max_deadline=self._max_deadline,
-            on_event=self._on_event,
+            on_event=None if self._watch is None else self._watch.event,
             open_model=self._open_model,
         )
 
@@ -199,9 +197,11 @@ class InferenceServer:
                 store=self._store,
                 max_response_bytes=self._max_response_bytes,
                 max_deadline=self._max_deadline,
-                observe=self._observe,
-                after=(self._shadows.after,),
+                watch=self._watch,
+                after=self._shadows.after,
             )
+            if self._watch is not None:
+                self._watch.serving(versions, self._shadows)
         return self._host
 
     async def check(self) -> tuple[Running, ...]:

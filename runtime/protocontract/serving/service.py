@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
 from protocontract.chain import EvidenceLog, Level, ValueStore
@@ -22,7 +21,8 @@ from protocontract.serving.interceptor_aio import abort
 from protocontract.serving.plan import MethodPlan, Route
 from protocontract.serving.rejection import Rejected, refused
 from protocontract.serving.trail import Trail, stage_of
-from protocontract.serving.versions import Running, Versions, way_key
+from protocontract.serving.versions import Versions, way_key
+from protocontract.serving.watch import Ran, Seen, Watch
 from protocontract.serving.wiring import Reader, ResponseWriter, nonfinite
 from protocontract.steps import StepCall
 
@@ -48,36 +48,6 @@ _REASONS: Final = {
 _INFER: Final = "protocontract.chain.infer:infer"
 
 
-@dataclass(slots=True)
-class Ran:
-    """One model's part of a request: its inputs, and what came of them."""
-
-    route: Route
-    running: Running
-    source: Any
-    inputs: Mapping[str, Any]
-    nonfinite: dict[str, int]
-    answer: Answer | None = None
-
-
-@dataclass(slots=True)
-class Seen:
-    """What became of a request, for whoever counts. ``code`` is gRPC's name of the status; times in nanoseconds."""
-
-    method: str
-    raw: bytes
-    started: int = field(default_factory=time.perf_counter_ns)
-    code: str = "OK"
-    reason: str = ""
-    error: Rejected | None = None
-    request: Any = None
-    response: Any = None
-    ran: list[Ran] = field(default_factory=list[Ran])
-    preprocess: int = 0
-    postprocess: int = 0
-    total: int = 0
-
-
 class Host:
     """What the RPCs of a service share: its models, its evidence, its threads, and whether it takes requests."""
 
@@ -90,18 +60,18 @@ class Host:
         store: ValueStore | None = None,
         max_response_bytes: int | None = None,
         max_deadline: float = DEFAULT_DEADLINE,
-        observe: Sequence[Callable[[Seen], None]] = (),
-        after: Sequence[Callable[[Seen], None]] = (),
+        watch: Watch | None = None,
+        after: Callable[[Seen], None] = lambda seen: None,
     ) -> None:
-        """``observe`` is told of each request, ``after`` of each answered one, when its answer is on its way."""
+        """``after`` is told of each request that was answered, when its answer is on its way."""
         self.versions: Final = versions
         self.executor: Final = executor
         self.evidence: Final = evidence
         self.store: Final = store
         self.max_response_bytes: Final = max_response_bytes
         self.max_deadline: Final = max_deadline
-        self.observe: Final = tuple(observe)
-        self.after: Final = tuple(after)
+        self.watch: Final = watch
+        self.after: Final = after
         self.ready = False
         self.draining = False
         #: Requests that are being answered, and those of them that have not come to their batch yet.
@@ -169,8 +139,7 @@ class MethodService:
             with self._host.counted("inside"):
                 response, metadata = await self._answer(seen, trail, context)
             context.set_trailing_metadata((*metadata, *_metadata(seen)))
-            for told in self._host.after:
-                told(seen)
+            self._host.after(seen)
             return response
         except Rejected as rejected:
             seen.code, seen.reason, seen.error = rejected.code, rejected.reason, rejected
@@ -183,8 +152,8 @@ class MethodService:
             raise
         finally:
             seen.total = time.perf_counter_ns() - seen.started
-            for observe in self._host.observe:
-                observe(seen)
+            if self._host.watch is not None:
+                self._host.watch.request(seen)
 
     async def _answer(self, seen: Seen, trail: Trail, context: Any) -> tuple[bytes, tuple[tuple[str, str], ...]]:
         self._host.demand_open()
