@@ -101,20 +101,25 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return found
 
 
+def environment(folder: Path, *requirements: str) -> Installed:
+    """A new environment with these packages, by the pip of this one: one of its own takes seconds to make."""
+    venv.create(folder)
+    made = Installed(folder)
+    options = ["--quiet", "--disable-pip-version-check", "--no-compile"]
+    subprocess.run(
+        [sys.executable, "-m", "pip", "--python", str(made.python), "install", *options, *requirements], check=True
+    )
+    return made
+
+
 @pytest.fixture(scope="module")
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
     folder = tmp_path_factory.mktemp("fresh") / "venv"
-    venv.create(folder, with_pip=True)
     # The same protobuf major as this environment has, so that one run of the tests proves one of them.
     import google.protobuf
 
     major = int(google.protobuf.__version__.split(".")[0])
-    subprocess.run(
-        [folder / "bin" / "python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check",
-         f"{wheel}[compiler]", f"protobuf=={major}.*"],
-        check=True,
-    )  # fmt: skip
-    return Installed(folder)
+    return environment(folder, f"{wheel}[compiler]", f"protobuf=={major}.*")
 
 
 @pytest.fixture
@@ -180,9 +185,7 @@ def test_buf(installed: Installed, folder: Path) -> None:
 
 
 def test_without_the_extra_the_command_says_what_to_type(wheel: Path, folder: Path) -> None:
-    venv.create(folder / "bare", with_pip=True)
-    bare = Installed(folder / "bare")
-    subprocess.run([bare.python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel], check=True)
+    bare = environment(folder / "bare", str(wheel))
     result = subprocess.run(
         [bare.folder / "bin" / "protocontract", "compile", "contracts", "--out", "gen"],
         cwd=folder, capture_output=True, text=True, check=False,
