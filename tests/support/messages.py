@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, TypeVar
 
-from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 from hypothesis import strategies as st
 
@@ -66,6 +67,29 @@ def is_map(field: FieldDescriptor) -> bool:
     return field.message_type is not None and field.message_type.GetOptions().map_entry
 
 
+@cache
+def _value(field: FieldDescriptor) -> st.SearchStrategy[Any]:
+    """A value of the pool. Strategies are made once: hypothesis takes longer to look at one than to draw from it."""
+    return st.sampled_from(pool(field))
+
+
+@cache
+def _values(field: FieldDescriptor, most: int) -> st.SearchStrategy[list[Any]]:
+    return st.lists(_value(field), max_size=most)
+
+
+@cache
+def _few_fields(descriptor: Descriptor) -> st.SearchStrategy[list[FieldDescriptor]]:
+    return st.lists(st.sampled_from(list(descriptor.fields)), max_size=2)
+
+
+_BOOLEANS = st.booleans()
+_SIZES = st.integers(0, 3)
+# Beyond these bounds protovalidate has no value for CEL to work on.
+_SECONDS = st.sampled_from([0, 1, -1, 1577836800, 1577836801, 253402300799, -62135596800])
+_NANOS = st.sampled_from([0, 1, 999999999])
+
+
 @st.composite
 def messages(draw: st.DrawFn, message_type: type[M], *, depth: int = 4, valid: M | None = None) -> M:
     """A message of the type: made from nothing, or a copy of ``valid`` with a few fields drawn anew."""
@@ -73,9 +97,9 @@ def messages(draw: st.DrawFn, message_type: type[M], *, depth: int = 4, valid: M
     fields = list(message.DESCRIPTOR.fields)
     if valid is not None:
         message.CopyFrom(valid)
-        fields = draw(st.lists(st.sampled_from(fields), max_size=2))
+        fields = draw(_few_fields(message.DESCRIPTOR))
     for field in fields:
-        if valid is None and not draw(st.booleans()):
+        if valid is None and not draw(_BOOLEANS):
             continue
         if valid is not None:
             message.ClearField(field.name)
@@ -87,9 +111,9 @@ def _fill(draw: st.DrawFn, message: Message, field: FieldDescriptor, depth: int,
     if is_map(field):
         entries = getattr(message, field.name)
         key_field, value_field = (field.message_type.fields_by_name[name] for name in ("key", "value"))
-        for key in draw(st.lists(st.sampled_from(pool(key_field)), max_size=3)):
+        for key in draw(_values(key_field, 3)):
             if value_field.message_type is None:
-                entries[key] = draw(st.sampled_from(pool(value_field)))
+                entries[key] = draw(_value(value_field))
             else:
                 entries[key].SetInParent()
                 _fill_message(draw, entries[key], depth)
@@ -101,20 +125,20 @@ def _fill(draw: st.DrawFn, message: Message, field: FieldDescriptor, depth: int,
             part.SetInParent()
             _fill_message(draw, part, depth)
     else:
-        setattr(message, field.name, draw(st.sampled_from(pool(field))))
+        setattr(message, field.name, draw(_value(field)))
 
 
 def _fill_list(draw: st.DrawFn, message: Message, field: FieldDescriptor, depth: int, valid: Message | None) -> None:
     values = getattr(message, field.name)
     if field.message_type is None:
-        values.extend(draw(st.lists(st.sampled_from(pool(field)), max_size=5)))
+        values.extend(draw(_values(field, 5)))
         return
     given = list(getattr(valid, field.name)) if valid is not None else []
-    for _ in range(draw(st.integers(0, 3)) if depth else 0):
+    for _ in range(draw(_SIZES) if depth else 0):
         part = values.add()
         if given:
             part.CopyFrom(draw(st.sampled_from(given)))
-            for inner in draw(st.lists(st.sampled_from(list(part.DESCRIPTOR.fields)), max_size=2)):
+            for inner in draw(_few_fields(part.DESCRIPTOR)):
                 part.ClearField(inner.name)
                 _fill(draw, part, inner, depth - 1, None)
         else:
@@ -124,10 +148,9 @@ def _fill_list(draw: st.DrawFn, message: Message, field: FieldDescriptor, depth:
 def _fill_message(draw: st.DrawFn, part: Message, depth: int) -> None:
     name = part.DESCRIPTOR.full_name
     if name in ("google.protobuf.Timestamp", "google.protobuf.Duration"):
-        # Beyond these bounds protovalidate has no value for CEL to work on.
-        part.seconds = draw(st.sampled_from([0, 1, -1, 1577836800, 1577836801, 253402300799, -62135596800]))  # type: ignore[attr-defined]
-        part.nanos = draw(st.sampled_from([0, 1, 999999999]))  # type: ignore[attr-defined]
+        part.seconds = draw(_SECONDS)  # type: ignore[attr-defined]
+        part.nanos = draw(_NANOS)  # type: ignore[attr-defined]
         return
     for field in part.DESCRIPTOR.fields:
-        if draw(st.booleans()):
+        if draw(_BOOLEANS):
             _fill(draw, part, field, depth - 1, None)

@@ -110,7 +110,7 @@ def contract_of(kind: str) -> Contract[Any]:
     return dynamic.compile(dynamic.describe({f"{kind}.proto": source}))[f"kinds.{kind}"]
 
 
-def examples() -> Mapping[str, Contract[Any]]:
+def example_contracts() -> Mapping[str, Contract[Any]]:
     """The example contracts, by full name."""
     return {
         value.full_name: value

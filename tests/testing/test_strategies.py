@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from protocontract import Contract
 from protocontract.testing import boundary, invalid, messages, valid
 from protocontract.violations import ContractError
-from tests.testing.support import KINDS, contract_of, examples
+from tests.examples import examples
+from tests.testing.support import KINDS, contract_of, example_contracts
 
-EXAMPLES = examples()
+EXAMPLES = example_contracts()
 EVERY = [*KINDS, *EXAMPLES]
 
 #: Rules of protovalidate's begin so; the others are those of our normalizers and relations.
@@ -55,7 +56,7 @@ def _validator(_pool: object) -> protovalidate.Validator:
 @pytest.mark.parametrize("name", EVERY)
 def test_valid_messages_are_accepted_by_both_and_normal(name: str) -> None:
     contract = get(name)
-    found = drawn(valid(contract), 200)
+    found = drawn(valid(contract), examples(50))
     assert found
     for message in found:
         assert isinstance(message, contract.message_type)
