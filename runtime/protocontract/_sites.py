@@ -227,7 +227,10 @@ def set_timestamp(changes: list[Change], site: Site, message: Message, name: str
     target = getattr(message, name)
     if message.HasField(name) and (target.seconds, target.nanos) == (seconds, nanos):
         return
-    before = text(target.seconds, target.nanos) if message.HasField(name) else None
+    try:
+        before = text(target.seconds, target.nanos) if message.HasField(name) else None
+    except ValueError:  # what stood there was no moment
+        before = None
     target.seconds, target.nanos = seconds, nanos
     change(changes, site, before, canonical, at)
 

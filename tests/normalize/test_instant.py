@@ -221,3 +221,12 @@ def test_zone_data_come_from_the_package(monkeypatch: pytest.MonkeyPatch) -> Non
     assert zone is not None
     assert zone.key == "Asia/Shanghai"
     assert instant.data_version()[:2] == "20"
+
+
+@pytest.mark.parametrize(
+    "value", ["\u017fun, 05 Jan 2020 00:00 Z", "1 \u017fep 2020 00:00 Z", "5 apr\u0131l 2020 00:00 Z"]
+)
+def test_letters_that_only_unicode_takes_for_ascii_are_no_names(value: str) -> None:
+    refusal = instant.normalizer()(value)
+    assert isinstance(refusal, Refusal)
+    assert refusal.rule_id == "instant.syntax"

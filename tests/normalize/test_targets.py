@@ -12,6 +12,7 @@ from protocontract_compiler import load_protos
 
 PROTO = """
 syntax = "proto3"; package targets.v1; import "protocontract/v1/contract.proto";
+import "google/protobuf/timestamp.proto";
 enum Currency {
   CURRENCY_UNSPECIFIED = 0;
   CURRENCY_CNY = 1 [(protocontract.v1.value).code = "CNY"];
@@ -28,6 +29,10 @@ message Length {
   int32 whole = 4;
   string wide_text = 5 [(protocontract.v1.field).quantity = {unit: "m" value_field: "wide" policy: LENIENT}];
   double wide = 6;
+}
+message Visit {
+  string written = 1 [(protocontract.v1.field).instant = {instant_field: "moment"}];
+  google.protobuf.Timestamp moment = 2;
 }
 """
 
@@ -87,3 +92,13 @@ def test_a_number_takes_the_quantity(
     assert getattr(outcome.message, field) == pytest.approx(expected)
     again = contract.process(outcome.message.SerializeToString())
     assert (again.message, again.changes) == (outcome.message, ())
+
+
+@pytest.mark.parametrize("seconds", [-62_135_596_801, 253_402_300_800])
+def test_a_timestamp_that_is_no_moment_is_replaced(contracts: dict[str, Contract[Any]], seconds: int) -> None:
+    contract = contracts["targets.v1.Visit"]
+    record = contract.message_type(written="2026-01-02T03:04:05Z", moment={"seconds": seconds})
+    outcome = contract.process(record.SerializeToString())
+    assert outcome.message is not None
+    assert outcome.message.moment.seconds == 1_767_323_045
+    assert [(change.path, change.before) for change in outcome.changes] == [("moment", None)]

@@ -51,11 +51,13 @@ _CJK_DAYS: Final = {
     if character != " "
 }
 
+# Within ASCII: elsewhere there are letters (U+017F, U+0131) that Unicode takes for an s or i, and no month has.
+_ANY_CASE: Final = re.IGNORECASE | re.ASCII
 _DAY: Final = rf"(?:{'|'.join(sorted(_DAY_NAMES, key=len, reverse=True))})(?![A-Za-z])"
 _MONTH: Final = rf"({'|'.join(sorted(_MONTH_NAMES, key=len, reverse=True))})\.?(?![A-Za-z])"
 
 _NUMBER: Final = re.compile(r"([+-]?)([0-9]+)(?:\.([0-9]+))?", re.ASCII)
-_EN_DAY: Final = re.compile(rf"({_DAY})(?:\.?,{_W}*|\.?{_W}+)", re.IGNORECASE)
+_EN_DAY: Final = re.compile(rf"({_DAY})(?:\.?,{_W}*|\.?{_W}+)", _ANY_CASE)
 _CJK_DAY: Final = re.compile(
     rf"{_W}*(?:[(（](?:星期|周|週|礼拜|禮拜)?([一二三四五六日天月火水木金土])(?:曜日?)?[)）]"
     rf"|(?:星期|周|週|礼拜|禮拜)([一二三四五六日天])|([月火水木金土日])曜日?)"
@@ -68,8 +70,8 @@ _BASIC: Final = re.compile(
     r"([0-9]{4})([0-9]{2})([0-9]{2})[Tt]([0-9]{2})([0-9]{2})(?:([0-9]{2})(?:[.,]([0-9]+))?)?(?![0-9:.,])"
 )
 _CJK_DATE: Final = re.compile(rf"([0-9]+){_W}*年{_W}*([0-9]{{1,2}}){_W}*月{_W}*([0-9]{{1,2}}){_W}*[日号號]")
-_DAY_MONTH: Final = re.compile(rf"([0-9]{{1,2}})(?:-{_MONTH}-|{_W}+{_MONTH},?{_W}+)([0-9]+)(?![0-9])", re.IGNORECASE)
-_MONTH_DAY: Final = re.compile(rf"{_MONTH}{_W}+([0-9]{{1,2}})(?![0-9])(?:,?{_W}+([0-9]+)(?![0-9:]))?", re.IGNORECASE)
+_DAY_MONTH: Final = re.compile(rf"([0-9]{{1,2}})(?:-{_MONTH}-|{_W}+{_MONTH},?{_W}+)([0-9]+)(?![0-9])", _ANY_CASE)
+_MONTH_DAY: Final = re.compile(rf"{_MONTH}{_W}+([0-9]{{1,2}})(?![0-9])(?:,?{_W}+([0-9]+)(?![0-9:]))?", _ANY_CASE)
 _TRAILING_YEAR: Final = re.compile(rf"{_W}+([0-9]+)$")
 
 _GAP: Final = re.compile(rf"[Tt]|,?{_W}+")
@@ -86,7 +88,7 @@ _OFFSET: Final = re.compile(rf"{_W}*({_SIGN})([0-9]{{2}})(?::?([0-9]{{2}}))?(?![
 _UTC: Final = re.compile(
     rf"{_W}*(?:UTC|GMT|UT)(?![A-Za-z])"
     rf"(?:({_SIGN})(?:([0-9]{{1,2}})(?::([0-9]{{2}}))?|([0-9]{{2}})([0-9]{{2}}))(?![0-9:]))?",
-    re.IGNORECASE,
+    _ANY_CASE,
 )
 _ABBREVIATION: Final = re.compile(rf"(?:{_W}+[A-Za-z]{{1,5}}|[A-Y]{{1,5}})(?={_W}*(?:$|[\[(]))")
 _SUFFIX: Final = re.compile(r"\[(!?)([^\[\]=]+)(?:=([A-Za-z0-9-]+))?\]")

@@ -30,14 +30,14 @@ _MARGIN = 3 * DAY
 @lru_cache(maxsize=1)
 def names() -> frozenset[str]:
     """All zone names of the pinned tzdata release, links included."""
-    return frozenset(line for line in _data("zones").decode().split("\n") if line)
+    return frozenset(line for line in data("zones").decode().split("\n") if line)
 
 
-def _data(name: str) -> bytes:
-    """A file of the package, read by its loader: importlib.resources takes longer to import than zones to read."""
+def data(name: str) -> bytes:
+    """A file of the tzdata package, read by its loader: importlib.resources takes longer to import than zones to read."""
     tzdata: Any = import_module("tzdata")
-    data: bytes = tzdata.__spec__.loader.get_data(os.path.join(tzdata.__path__[0], *name.split("/")))
-    return data
+    content: bytes = tzdata.__spec__.loader.get_data(os.path.join(tzdata.__path__[0], *name.split("/")))
+    return content
 
 
 def data_version() -> str:
@@ -50,7 +50,7 @@ def load(name: str) -> ZoneInfo | None:
     """The zone of an IANA name; None where tzdata has no such zone. Names are case sensitive."""
     if name not in names():
         return None
-    return ZoneInfo.from_file(io.BytesIO(_data(f"zoneinfo/{name}")), key=name)
+    return ZoneInfo.from_file(io.BytesIO(data(f"zoneinfo/{name}")), key=name)
 
 
 def _inside(seconds: int) -> datetime:
