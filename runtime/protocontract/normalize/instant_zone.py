@@ -34,7 +34,7 @@ def names() -> frozenset[str]:
 
 
 def data(name: str) -> bytes:
-    """A file of the tzdata package, read by its loader: importlib.resources takes longer to import than zones to read."""
+    """A file of tzdata, read by its loader: importlib.resources takes longer to import than zones to read."""
     tzdata: Any = import_module("tzdata")
     content: bytes = tzdata.__spec__.loader.get_data(os.path.join(tzdata.__path__[0], *name.split("/")))
     return content
