@@ -89,7 +89,7 @@ def _contracts(
     files: FileDescriptorSet, diagnostics: Diagnostics, options: pipeline.CompileOptions
 ) -> Mapping[str, Contract[Any]]:
     # Imported files too: contracts refer to those of the messages that they hold.
-    requested = [file.name for file in files.file if _has_contracts(file.name)]
+    requested = [file.name for file in files.file if has_contracts(file.name)]
     loaded = load(files, requested, diagnostics, source_roots=options.source_roots)
     return contracts_of(loaded, pipeline.compile_schema(loaded, diagnostics, options), options)
 
@@ -107,7 +107,8 @@ def contracts_of(loaded: Loaded, schema: ir.Schema, options: pipeline.CompileOpt
     return contracts
 
 
-def _has_contracts(name: str) -> bool:
+def has_contracts(name: str) -> bool:
+    """Whether a file may have contracts of somebody's own: it is none of those that bring words and known types."""
     return name not in (VALIDATE_PROTO, VOCABULARY_PROTO) and not name.startswith("google/protobuf/")
 
 

@@ -280,13 +280,16 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """A module that uses a contract. ``uses`` are the elements that its locks name, below the contract's message."""
+    """A module that uses a contract. ``uses`` are the elements that it uses, besides the contract as a whole;
+    ``is_recorded``: its locks say so.
+    """
 
     module: str
     owner: str = ""
     role: str = "unknown"
     languages: tuple[str, ...] = ()
     uses: tuple[str, ...] = ()
+    is_recorded: bool = False
 
 
 @dataclass(frozen=True, slots=True)

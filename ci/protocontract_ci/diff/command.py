@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from protocontract.cli import BROKEN, KEPT
 from protocontract.terminal import Paint
 from protocontract_ci import sample
 from protocontract_ci.arguments import add_proto_path, command_parser
-from protocontract_ci.diff import render_json, render_markdown, render_text
+from protocontract_ci.diff import history, render_json, render_markdown, render_text
 from protocontract_ci.diff.compare import Diff, compare
 from protocontract_ci.diff.oracle import installed_oracle
 from protocontract_ci.reports.json_object import impact_object
@@ -28,6 +29,7 @@ exit codes: 0 nothing that fails; 1 something that does (--fail-on); 2 could not
 
 examples: protocontract diff origin/main:contracts contracts
           protocontract diff before.binpb after.binpb --format markdown
+          protocontract diff origin/main:contracts contracts --record contracts/history
 """
 _FAILS: Final = ("never", "demands", "breaking", "tightened", "any")
 
@@ -51,6 +53,10 @@ def diff_command(argv: list[str]) -> int:
         help="exact (default): rules are compared by proof where the extra `gate` is installed; table: by the table "
         "of clear cases alone, in milliseconds",
     )  # fmt: skip
+    parser.add_argument(
+        "--record", type=Path, metavar="DIR", help="write each new version of a contract into its history in DIR"
+    )
+    parser.add_argument("--date", metavar="YYYY-MM-DD", type=_day, help="with --record: the day of it; default: today")
     sample.add_option(parser)
     parser.add_argument(
         "--show-values", action="store_true", help="with --sample: show values (never those of sensitive fields)"
@@ -66,6 +72,8 @@ def diff_command(argv: list[str]) -> int:
     diff = compare(before, after, oracle)
     for note in diff.notes:
         print(f"note: {note}", file=sys.stderr)
+    if options.record is not None:
+        _record(diff, options.record, options.date or datetime.datetime.now(datetime.UTC).date().isoformat())
     impacts = sample.impacts_of(options.sample, diff, show_values=options.show_values)
     if options.format == "json":
         told = render_json.render(diff)
@@ -82,6 +90,18 @@ def diff_command(argv: list[str]) -> int:
             )
         )
     return BROKEN if fails(diff, options.fail_on) else KEPT
+
+
+def _record(diff: Diff, folder: Path, day: str) -> None:
+    written, notes = history.record(diff, folder, day)
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr)
+    for each in written:
+        print(f"{each.contract} {each.version} recorded in {each.path}", file=sys.stderr)
+
+
+def _day(text: str) -> str:
+    return datetime.date.fromisoformat(text).isoformat()
 
 
 def _read(before: str, after: str, proto_path: list[Path]) -> tuple[Contracts, Contracts]:

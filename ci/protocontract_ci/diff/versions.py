@@ -31,12 +31,16 @@ _SEMVER: Final = re.compile(r"(\d+)\.(\d+)\.(\d+)(-[0-9A-Za-z.-]+)?(\+.*)?")
 
 @dataclass(frozen=True, slots=True)
 class VersionNeed:
-    """The version of a message before and after (empty where it has none), and the bump that its changes demand."""
+    """The version of a message before and after (empty where it has none), and the bump that its changes demand.
+
+    ``changes`` are those of the message and of all that it reaches.
+    """
 
     message: str
     before: str
     after: str
     demanded: Bump
+    changes: tuple[Change, ...] = ()
 
     @property
     def text(self) -> str:
@@ -66,10 +70,11 @@ def compare_versions(collector: Collector, pairs: Sequence[FieldPairs]) -> list[
             collector.before.facts.word(fields.old.full_name, "version") or fields.old.place,
             collector.after.facts.word(fields.new.full_name, "version") or fields.new.place,
         )
-        needed = demanded(_of_message(collector, fields, changes))
+        own = _of_message(collector, fields, changes)
+        needed = demanded(own)
         path = f"{fields.old.full_name}@version"
         if needed != "none" or was != now:
-            needs.append(VersionNeed(fields.old.full_name, was, now, needed))
+            needs.append(VersionNeed(fields.old.full_name, was, now, needed, tuple(own)))
         if was == now:
             if _fingerprints_differ(collector, fields):
                 collector.add(

@@ -7,14 +7,14 @@ from string import Template
 from typing import Final
 
 
-def page(title: str, body: str, style: str = "") -> str:
-    """A page. ``body`` is HTML, and ``style`` the CSS that only this page needs."""
-    return _PAGE.substitute(title=escape(title), body=body, style=style)
+def page(title: str, body: str, style: str = "", *, language: str = "en") -> str:
+    """A page. ``body`` is HTML, ``style`` the CSS that only this page needs, ``language`` the tag of its language."""
+    return _PAGE.substitute(title=escape(title), body=body, style=style, language=escape(language))
 
 
 _PAGE: Final = Template("""\
 <!doctype html>
-<html lang="en">
+<html lang="$language">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
