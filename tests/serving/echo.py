@@ -30,6 +30,11 @@ def contracts() -> dict[str, Contract[Any]]:
     return dict(load_protos([PROTOS], proto_path=PROTOS))
 
 
+def pool() -> Any:
+    """The descriptor pool that knows the services."""
+    return next(iter(contracts().values())).message_type.DESCRIPTOR.file.pool
+
+
 def ask(text: str = " hello ", reply: str = " fine ", **more: Any) -> Any:
     """A request: what is said, and what the handler is to answer."""
     return contracts()["echo.v1.Ask"].message_type(text=text, reply=reply, **more)
@@ -124,7 +129,7 @@ STYLES: Final = {
 }
 
 
-def _generic(handlers: dict[str, Any]) -> Any:
+def _generic(handlers: dict[str, Any], service: str) -> Any:
     made = {}
     for name, behavior in handlers.items():
         streams = ("stream" if name in ("Client", "Both") else "unary") + "_"
@@ -135,18 +140,32 @@ def _generic(handlers: dict[str, Any]) -> Any:
             request_deserializer=contracts()["echo.v1.Ask"].message_type.FromString,
             response_serializer=lambda message: message.SerializeToString(),
         )
-    return grpc.method_handlers_generic_handler(SERVICE, made)
+    return grpc.method_handlers_generic_handler(service, made)
 
 
 @asynccontextmanager
 async def serving(
-    style: str, seen: Seen, handlers: Callable[[Seen], dict[str, Any]] | None = None
+    style: str,
+    seen: Seen,
+    handlers: Callable[[Seen], dict[str, Any]] | None = None,
+    *,
+    service: str = SERVICE,
+    options: dict[str, Any] | None = None,
+    made: list[Any] | None = None,
 ) -> AsyncIterator[grpc.aio.Channel]:
-    """A server of a style behind the interceptor, with its own handlers or others, and a channel to it."""
-    pool = next(iter(contracts().values())).message_type.DESCRIPTOR.file.pool
-    handler = _generic((handlers or STYLES[style])(seen))
+    """A server of a style behind the interceptor, with its own handlers or others, and a channel to it.
+
+    ``options`` are the interceptor's, which is put into ``made``.
+    """
+    handler = _generic((handlers or STYLES[style])(seen), service)
+    known = {"pool": pool(), **(options or {})}
+    interceptor: Any = (SyncContractInterceptor if style == "grpc.server" else ContractInterceptor)(
+        contracts(), **known
+    )
+    if made is not None:
+        made.append(interceptor)
     if style == "grpc.server":
-        sync = grpc.server(ThreadPoolExecutor(4), interceptors=[SyncContractInterceptor(contracts(), pool=pool)])
+        sync = grpc.server(ThreadPoolExecutor(4), interceptors=[interceptor])
         sync.add_generic_rpc_handlers((handler,))
         port = sync.add_insecure_port("127.0.0.1:0")
         sync.start()
@@ -156,9 +175,7 @@ async def serving(
         finally:
             sync.stop(None).wait()
         return
-    server = grpc.aio.server(
-        migration_thread_pool=ThreadPoolExecutor(4), interceptors=[ContractInterceptor(contracts(), pool=pool)]
-    )
+    server = grpc.aio.server(migration_thread_pool=ThreadPoolExecutor(4), interceptors=[interceptor])
     server.add_generic_rpc_handlers((handler,))
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
@@ -169,18 +186,25 @@ async def serving(
         await server.stop(None)
 
 
-async def call(channel: grpc.aio.Channel, kind: str, requests: list[Any], timeout: float | None = 20) -> list[str]:
+async def call(
+    channel: grpc.aio.Channel, kind: str, requests: list[Any], timeout: float | None = 20, service: str = SERVICE
+) -> list[str]:
     """Make a call. Returns the texts of the responses; raises AioRpcError."""
     got: list[str] = []
-    await call_into(got, channel, kind, requests, timeout)
+    await call_into(got, channel, kind, requests, timeout, service)
     return got
 
 
 async def call_into(
-    got: list[str], channel: grpc.aio.Channel, kind: str, requests: list[Any], timeout: float | None = 20
+    got: list[str],
+    channel: grpc.aio.Channel,
+    kind: str,
+    requests: list[Any],
+    timeout: float | None = 20,
+    service: str = SERVICE,
 ) -> None:
     """As ``call``; the texts go to ``got`` as they come, also before an error."""
-    path = f"/{SERVICE}/{kind}"
+    path = f"/{service}/{kind}"
     options: dict[str, Any] = {
         "request_serializer": lambda message: message if isinstance(message, bytes) else message.SerializeToString(),
         "response_deserializer": contracts()["echo.v1.Answer"].message_type.FromString,

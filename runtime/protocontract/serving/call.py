@@ -9,7 +9,7 @@ from typing import Any, Final, Generic, TypeVar
 from google.protobuf.message import Message
 
 from protocontract.contract import Contract, Outcome
-from protocontract.serving.door import Door
+from protocontract.serving.door import Door, demand_response_size
 from protocontract.serving.methods import Method, Methods
 from protocontract.serving.rejection import Rejected, bad_message, refused
 from protocontract.violations import Violation
@@ -67,11 +67,18 @@ class Checked(Generic[M]):
 class Call:
     """What is done at the door and in both directions of one RPC; shared by all its calls."""
 
-    def __init__(self, method: Method) -> None:
+    def __init__(self, method: Method, max_response_bytes: int | None = None) -> None:
         self.method = method
+        self._max_response_bytes = max_response_bytes
         self.door = Door(method)
         self.request: Checked[Any] = Checked(method.request, request=True)
         self.response: Checked[Any] = Checked(method.response, request=False)
+
+    def outgoing(self, message: Any, serialize: Callable[[Any], bytes] | None, index: int | None) -> bytes:
+        """The bytes of a response that keeps its contract and is not too large. Raises Rejected."""
+        raw = self.response.write(message, serialize, index)
+        demand_response_size(len(raw), self._max_response_bytes, self.method.name, index)
+        return raw
 
     def timeout(self, remaining: float | None) -> float | None:
         """The seconds that a call may take at most, given what its caller's deadline leaves."""
@@ -81,7 +88,10 @@ class Call:
 class Calls:
     """The RPCs of contracted services by name: what both interceptors ask."""
 
-    def __init__(self, contracts: Mapping[str, Contract[Any]] | None, pool: Any) -> None:
+    def __init__(
+        self, contracts: Mapping[str, Contract[Any]] | None, pool: Any, max_response_bytes: int | None = None
+    ) -> None:
+        self._max_response_bytes = max_response_bytes
         self._methods = Methods(contracts, pool)
         self._calls: dict[str, Call] = {}
 
@@ -91,7 +101,7 @@ class Calls:
         if method is None:
             return None
         # Two threads may meet here: the call that was entered first is everybody's, with its bucket.
-        return self._calls.get(name) or self._calls.setdefault(name, Call(method))
+        return self._calls.get(name) or self._calls.setdefault(name, Call(method, self._max_response_bytes))
 
 
 def remaining(context: Any) -> float | None:

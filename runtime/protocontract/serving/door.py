@@ -1,7 +1,8 @@
-"""What is asked before a message is looked at: time left, size, rate. In that order, the cheapest first.
+"""What is asked before a message is looked at: time left, size, rate, a place. In that order, the cheapest first.
 
 A request that is refused before its rate is looked at costs no token; one that validation refuses afterwards has paid:
-reading it was work.
+reading it was work. Places are taken when a call arrives, since one that waits for a thread waits already; that there
+is none is told in its turn.
 """
 
 from __future__ import annotations
@@ -9,6 +10,8 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
+from types import TracebackType
+from typing import Final
 
 from protocontract.serving.methods import Method
 from protocontract.serving.rejection import refused
@@ -47,6 +50,63 @@ class TokenBucket:
             return True
 
 
+class Queue:
+    """How many calls of one RPC may be inside: those that run and those that wait. Thread safe."""
+
+    def __init__(self, limit: int | None) -> None:
+        """``limit`` None: as many as come."""
+        self.limit: Final = limit
+        self._lock = threading.Lock()
+        self._inside = 0
+
+    @property
+    def inside(self) -> int:
+        """How many are."""
+        return self._inside
+
+    def arrive(self) -> Place:
+        """A call arrives: its place, which is taken if there is one."""
+        if self.limit is None:
+            return Place(None, taken=True)
+        with self._lock:
+            taken = self._inside < self.limit
+            self._inside += taken
+        return Place(self, taken=taken)
+
+    def leave(self) -> None:
+        """A call that had a place has ended."""
+        with self._lock:
+            self._inside -= 1
+
+
+class Place:
+    """A call's place. It is given back when the call ends, or when nothing holds it any more: a call whose caller went
+    away while it waited for a thread never runs."""
+
+    __slots__ = ("_queue", "taken")
+
+    def __init__(self, queue: Queue | None, *, taken: bool) -> None:
+        self._queue = queue if taken else None
+        self.taken: Final = taken
+
+    def leave(self) -> None:
+        """Give it back. Again does nothing."""
+        queue, self._queue = self._queue, None
+        if queue is not None:
+            queue.leave()
+
+    def __enter__(self) -> Place:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.leave()
+
+    def __del__(self) -> None:
+        self.leave()
+
+
 class Door:
     """The door of one RPC."""
 
@@ -55,10 +115,14 @@ class Door:
         level = method.level
         self._max_bytes = level.max_request_bytes
         self._bucket = None if level.rate is None else TokenBucket(*level.rate, clock)
+        # Those of one batch run and do not wait; without batches, whoever is inside counts as waiting.
+        running = 0 if level.batch is None else level.batch[0]
+        #: The calls that are inside.
+        self.queue: Final = Queue(None if level.queue is None else level.queue + running)
 
-    def enter(self, size: int | None, remaining: float | None) -> None:
+    def enter(self, size: int | None, remaining: float | None, place: Place | None = None) -> None:
         """A call arrives: ``size`` in bytes of its one request, None for a stream; ``remaining`` seconds, None without
-        a deadline. Raises Rejected."""
+        a deadline; its ``place`` in the queue, None where somebody else looks after that. Raises Rejected."""
         if remaining is not None and remaining <= 0:
             raise refused(
                 "DEADLINE_EXCEEDED", "the deadline had passed when the request came", method=self._method.name
@@ -73,6 +137,14 @@ class Door:
                 reason="RATE_LIMIT",
                 method=self._method.name,
             )
+        if place is not None and not place.taken:
+            raise refused(
+                "RESOURCE_EXHAUSTED",
+                f"{self.queue.limit} requests are inside, and no more may wait; try again later",
+                reason="QUEUE_FULL",
+                method=self._method.name,
+                limit=str(self.queue.limit),
+            )
 
     def measure(self, size: int, index: int | None = None) -> None:
         """One message of a request, of ``size`` bytes. Raises Rejected."""
@@ -85,3 +157,17 @@ class Door:
                 method=self._method.name,
                 limit=str(self._max_bytes),
             )
+
+
+def demand_response_size(size: int, limit: int | None, method: str, index: int | None = None) -> None:
+    """Hold a response of ``size`` bytes to what callers can take: gRPC's clients refuse more than 4 MiB by default, and
+    do not say whose limit that is. ``index``: its place in a stream. Raises Rejected."""
+    if limit is not None and size > limit:
+        where = "" if index is None else f" in message {index}"
+        raise refused(
+            "RESOURCE_EXHAUSTED",
+            f"a response of {size} bytes{where}; expected at most {limit} (max_response_bytes)",
+            reason="RESPONSE_TOO_LARGE",
+            method=method,
+            limit=str(limit),
+        )

@@ -19,6 +19,7 @@ import grpc.aio
 
 from protocontract.contract import Contract
 from protocontract.serving.call import Call, Calls, out_of_time, remaining
+from protocontract.serving.door import Place
 from protocontract.serving.interceptor_sync import behavior_of, handler_like, sync_handler
 from protocontract.serving.rejection import Rejected
 
@@ -32,9 +33,18 @@ class ContractInterceptor(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # 
     google.rpc.BadRequest and ErrorInfo; services without a contract pass, health checks and reflection among them.
     """
 
-    def __init__(self, contracts: Mapping[str, Contract[Any]] | None = None, *, pool: Any = None) -> None:
-        """``contracts`` by full message name come before generated ones; ``pool`` knows the services."""
-        self._calls = Calls(contracts, pool)
+    def __init__(
+        self,
+        contracts: Mapping[str, Contract[Any]] | None = None,
+        *,
+        pool: Any = None,
+        max_response_bytes: int | None = None,
+    ) -> None:
+        """``contracts`` by full message name come before generated ones; ``pool`` knows the services.
+
+        A response of more than ``max_response_bytes`` is RESOURCE_EXHAUSTED; None: it is not looked at.
+        """
+        self._calls = Calls(contracts, pool, max_response_bytes)
 
     async def intercept_service(
         self,
@@ -44,13 +54,12 @@ class ContractInterceptor(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # 
         """The handler of an RPC, with its checks around it."""
         handler = await continuation(handler_call_details)
         call = self._calls.find(handler_call_details.method)
-        return handler if handler is None or call is None else _checked(call, handler)
+        return handler if handler is None or call is None else _checked(call, handler, call.door.queue.arrive())
 
 
-def _checked(call: Call, handler: Any) -> Any:
+def _checked(call: Call, handler: Any, place: Place) -> Any:
+    """The handler of one call, which has ``place``."""
     behavior = behavior_of(handler)
-    if not inspect.iscoroutinefunction(behavior) and not inspect.isasyncgenfunction(behavior):
-        return sync_handler(call, handler)
     deserialize, serialize = handler.request_deserializer, handler.response_serializer
 
     if handler.request_streaming:
@@ -69,46 +78,62 @@ def _checked(call: Call, handler: Any) -> Any:
             return len(incoming)
 
     def enter(incoming: Any, context: Any) -> tuple[Any, _Context]:
-        call.door.enter(size(incoming), remaining(context))
+        call.door.enter(size(incoming), remaining(context), place)
         mine = _Context(call, context, deserialize, serialize)
         return first(incoming, mine), mine
+
+    if not inspect.iscoroutinefunction(behavior) and not inspect.isasyncgenfunction(behavior):
+        if place.taken:
+            return sync_handler(call, handler, place)
+
+        async def refuse(incoming: Any, context: Any) -> None:
+            # Here and now: on the executor it would wait behind those that have places.
+            try:
+                enter(incoming, context)
+            except Rejected as rejected:
+                await abort(context, rejected)
+
+        return handler_like(handler, refuse)
 
     if inspect.isasyncgenfunction(behavior):
 
         async def stream(incoming: Any, context: Any) -> AsyncIterator[bytes]:
-            try:
-                request, mine = enter(incoming, context)
-                until = _until(call, context)
-                responses = behavior(request, mine).__aiter__()
-                while True:
-                    try:
-                        response = await _before(until, responses.__anext__(), call)
-                    except StopAsyncIteration:
-                        return
-                    yield mine.outgoing(response)
-            except Rejected as rejected:
-                await abort(context, rejected)
+            with place:
+                try:
+                    request, mine = enter(incoming, context)
+                    until = _until(call, context)
+                    responses = behavior(request, mine).__aiter__()
+                    while True:
+                        try:
+                            response = await _before(until, responses.__anext__(), call)
+                        except StopAsyncIteration:
+                            return
+                        yield mine.outgoing(response)
+                except Rejected as rejected:
+                    await abort(context, rejected)
 
         return handler_like(handler, stream)
 
     if handler.response_streaming:
 
         async def write(incoming: Any, context: Any) -> None:
-            try:
-                request, mine = enter(incoming, context)
-                await _before(_until(call, context), behavior(request, mine), call)
-            except Rejected as rejected:
-                await abort(context, rejected)
+            with place:
+                try:
+                    request, mine = enter(incoming, context)
+                    await _before(_until(call, context), behavior(request, mine), call)
+                except Rejected as rejected:
+                    await abort(context, rejected)
 
         return handler_like(handler, write)
 
     async def unary(incoming: Any, context: Any) -> bytes:
-        try:
-            request, mine = enter(incoming, context)
-            response = await _before(_until(call, context), behavior(request, mine), call)
-            return call.response.write(response, serialize, None)
-        except Rejected as rejected:
-            await abort(context, rejected)
+        with place:
+            try:
+                request, mine = enter(incoming, context)
+                response = await _before(_until(call, context), behavior(request, mine), call)
+                return call.outgoing(response, serialize, None)
+            except Rejected as rejected:
+                await abort(context, rejected)
 
     return handler_like(handler, unary)
 
@@ -133,7 +158,7 @@ class _Context:
 
     def outgoing(self, message: Any) -> bytes:
         index, self._written = self._written, self._written + 1
-        return self._call.response.write(message, self._serialize, index)
+        return self._call.outgoing(message, self._serialize, index)
 
     async def requests(self, incoming: AsyncIterator[bytes]) -> AsyncIterator[Any]:
         async for raw in incoming:

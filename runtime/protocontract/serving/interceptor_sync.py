@@ -9,21 +9,34 @@ a generator yielded before, and gRPC takes no second operation beside it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import grpc
 
 from protocontract.contract import Contract
 from protocontract.serving.call import Call, Calls, remaining
+from protocontract.serving.door import Place
 from protocontract.serving.rejection import Rejected
 
 
 class SyncContractInterceptor(grpc.ServerInterceptor):  # type: ignore[misc]  # an untyped base class
     """As ``ContractInterceptor``, for ``grpc.server(executor, interceptors=[SyncContractInterceptor()])``."""
 
-    def __init__(self, contracts: Mapping[str, Contract[Any]] | None = None, *, pool: Any = None) -> None:
-        """``contracts`` by full message name come before generated ones; ``pool`` knows the services."""
-        self._calls = Calls(contracts, pool)
+    def __init__(
+        self,
+        contracts: Mapping[str, Contract[Any]] | None = None,
+        *,
+        pool: Any = None,
+        max_response_bytes: int | None = None,
+    ) -> None:
+        """``contracts`` by full message name come before generated ones; ``pool`` knows the services.
+
+        A response of more than ``max_response_bytes`` is RESOURCE_EXHAUSTED; None: it is not looked at.
+        """
+        self._calls = Calls(contracts, pool, max_response_bytes)
+        # Whoever finds no place is told so at once, and not when a thread of the server is free.
+        self._refusing = ThreadPoolExecutor(1, "protocontract-refusing")
 
     def intercept_service(
         self,
@@ -33,11 +46,17 @@ class SyncContractInterceptor(grpc.ServerInterceptor):  # type: ignore[misc]  # 
         """The handler of an RPC, with its checks around it."""
         handler = continuation(handler_call_details)
         call = self._calls.find(handler_call_details.method)
-        return handler if handler is None or call is None else sync_handler(call, handler)
+        if handler is None or call is None:
+            return handler
+        place = call.door.queue.arrive()
+        found = sync_handler(call, handler, place)
+        if not place.taken:
+            behavior_of(found).experimental_thread_pool = self._refusing
+        return found
 
 
-def sync_handler(call: Call, handler: Any) -> Any:
-    """A handler of plain functions with the checks of ``call`` around it."""
+def sync_handler(call: Call, handler: Any, place: Place) -> Any:
+    """A handler of plain functions with the checks of ``call`` around it, for one call, which has ``place``."""
     behavior = behavior_of(handler)
     deserialize, serialize = handler.request_deserializer, handler.response_serializer
 
@@ -49,34 +68,36 @@ def sync_handler(call: Call, handler: Any) -> Any:
 
     def enter(incoming: Any, context: Any) -> Any:
         if handler.request_streaming:
-            call.door.enter(None, remaining(context))
+            call.door.enter(None, remaining(context), place)
             return _Requests(requests(incoming))
-        call.door.enter(len(incoming), remaining(context))
+        call.door.enter(len(incoming), remaining(context), place)
         return call.request.read(incoming, deserialize, None)
 
     if handler.response_streaming:
 
         def stream(incoming: Any, context: Any) -> Iterator[bytes]:
-            try:
-                request = enter(incoming, context)
-                for index, response in enumerate(behavior(request, context)):
+            with place:
+                try:
+                    request = enter(incoming, context)
+                    for index, response in enumerate(behavior(request, context)):
+                        _demand_kept(request)
+                        yield call.outgoing(response, serialize, index)
                     _demand_kept(request)
-                    yield call.response.write(response, serialize, index)
-                _demand_kept(request)
-            except Rejected as rejected:
-                _end(context, rejected)
+                except Rejected as rejected:
+                    _end(context, rejected)
 
         return handler_like(handler, stream)
 
     def unary(incoming: Any, context: Any) -> bytes:
-        try:
-            request = enter(incoming, context)
-            response = behavior(request, context)
-            _demand_kept(request)
-            return call.response.write(response, serialize, None)
-        except Rejected as rejected:
-            _end(context, rejected)
-            return b""
+        with place:
+            try:
+                request = enter(incoming, context)
+                response = behavior(request, context)
+                _demand_kept(request)
+                return call.outgoing(response, serialize, None)
+            except Rejected as rejected:
+                _end(context, rejected)
+                return b""
 
     return handler_like(handler, unary)
 
