@@ -7,11 +7,12 @@ are put together on the event loop. What a caller sees on failure is one status,
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import contextmanager, suppress
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NoReturn, TypeVar
 
 from protocontract.chain import EvidenceLog, Level, ValueStore
 from protocontract.chain.infer import infer
@@ -120,6 +121,7 @@ class MethodService:
         self._queue: Final = level.queue
         self._readers: Final = {route.field: Reader(plan.request, route) for route in plan.routes}
         self._writers: Final = {route.field: ResponseWriter(plan.response, route) for route in plan.routes}
+        self._stages: Final = tuple(stage_of(plan.request, each) for each in ("normalize", "is_valid"))
         self._changes: Final = plan.request._normalize is not None
         steps = any(route.preprocess or route.postprocess for route in plan.routes)
         recorded = host.evidence is not None and self._level is not Level.OFF
@@ -142,18 +144,27 @@ class MethodService:
             self._host.after(seen)
             return response
         except Rejected as rejected:
-            seen.code, seen.reason, seen.error = rejected.code, rejected.reason, rejected
-            trail.fail(f"{rejected.code} {rejected.reason}")
-            context.set_trailing_metadata(_metadata(seen))
-            await abort(context, rejected)
+            await self._end(seen, trail, context, rejected)
         except asyncio.CancelledError:
             seen.code = "CANCELLED"
             trail.fail("CANCELLED")
             raise
+        except Exception as error:  # ours: gRPC would send its text, which can quote the data
+            name = type(error).__name__
+            log.error("%s failed (%s)", seen.method, name, exc_info=log.isEnabledFor(logging.DEBUG))
+            await self._end(
+                seen, trail, context, refused("INTERNAL", f"the service failed ({name})", reason="SERVICE_FAILED")
+            )
         finally:
             seen.total = time.perf_counter_ns() - seen.started
             if self._host.watch is not None:
                 self._host.watch.request(seen)
+
+    async def _end(self, seen: Seen, trail: Trail, context: Any, rejected: Rejected) -> NoReturn:
+        seen.code, seen.reason, seen.error = rejected.code, rejected.reason, rejected
+        trail.fail(f"{rejected.code} {rejected.reason}")
+        context.set_trailing_metadata(_metadata(seen))
+        await abort(context, rejected)
 
     async def _answer(self, seen: Seen, trail: Trail, context: Any) -> tuple[bytes, tuple[tuple[str, str], ...]]:
         self._host.demand_open()
@@ -246,7 +257,7 @@ class MethodService:
         normalized = trail.keep(message)
         trail.stage(
             "normalize",
-            module=stage_of(contract, "normalize"),
+            module=self._stages[0],
             nanoseconds=spent,
             before=trail.keep(came) if self._changes else normalized,
             after=normalized,
@@ -254,7 +265,7 @@ class MethodService:
         )
         trail.stage(
             "validate",
-            module=stage_of(contract, "is_valid"),
+            module=self._stages[1],
             nanoseconds=took - spent,
             before=normalized,
             after=trail.keep(True),

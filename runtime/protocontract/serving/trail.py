@@ -114,7 +114,8 @@ def _id_of(message: Any) -> str:
 
 def stage_of(contract: Contract[Any], method: str) -> str:
     """``module:NAME.method`` of a generated contract, by which a replay finds it; of others the message's name."""
-    module_name = contract.message_type.__module__.removesuffix("_pb2") + "_contract"
+    # Classes that were compiled at run time are in no module.
+    module_name = (contract.message_type.__module__ or "").removesuffix("_pb2") + "_contract"
     module = sys.modules.get(module_name)
     for name, value in vars(module).items() if module is not None else ():
         if value is contract:

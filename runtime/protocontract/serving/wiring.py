@@ -5,6 +5,7 @@ What a step makes is checked by its contract before a model or a caller sees it.
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from typing import Any, Final
@@ -122,7 +123,7 @@ def _stepped(step: Step, value: Any, call: StepCall | None) -> Any:
     except Rejected:
         raise
     except Exception as error:  # the user's code: whatever it raises, its text can quote the data
-        log.error("%s failed (%s)", step.name, type(error).__name__, exc_info=log.isEnabledFor(10))
+        log.error("%s failed (%s)", step.name, type(error).__name__, exc_info=log.isEnabledFor(logging.DEBUG))
         raise refused(
             "INTERNAL", f"{step.name} failed ({type(error).__name__})", reason="STEP_FAILED", step=step.name
         ) from error
