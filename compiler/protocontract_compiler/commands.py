@@ -22,8 +22,9 @@ from protocontract_compiler.diagnostics import Diagnostics, Stopped
 _KEPT, _COULD_NOT = 0, 2
 
 _DESCRIPTION = """\
-Compile contracts to *_pb2.py, *_pb2.pyi, *_contract.py and buf/validate/validate_pb2.py; or, with --target prometheus,
-to rules for a Prometheus server. No protoc is needed. Where there are mistakes, all are shown and nothing is written.
+Compile contracts to *_pb2.py, *_pb2.pyi, *_contract.py and buf/validate/validate_pb2.py; or, with --target
+prometheus, to rules for a Prometheus server; with --target docs, to pages about each contract. No protoc is needed.
+Where there are mistakes, all are shown and nothing is written.
 """
 _EPILOG = """\
 The .proto files import "buf/validate/validate.proto" and "protocontract/v1/contract.proto"; both are found without -I.
@@ -50,7 +51,11 @@ def compile_command(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--target", action="append", choices=pipeline.TARGETS, metavar="NAME",
         help="python (default), or prometheus: a file of recording and alerting rules for each contract that promises "
-        "a level; may be repeated",
+        "a level, or docs: pages about each contract; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--records", action="append", default=[], type=Path, metavar="DIR",
+        help="for docs: where history/, modules.toml and locks/ are; default: below the folders of the sources",
     )  # fmt: skip
     parser.add_argument(
         "-I", "--proto-path", action="append", default=[], type=Path, metavar="DIR",
@@ -71,7 +76,7 @@ def compile_command(argv: Sequence[str]) -> int:
             print(f"error: no .proto file in {', '.join(map(str, arguments.sources))}", file=sys.stderr)
             return _COULD_NOT
         options = pipeline.CompileOptions(
-            arguments.strict, tuple(arguments.target or ("python",)), tuple(sources.roots)
+            arguments.strict, tuple(arguments.target or ("python",)), tuple(sources.roots), tuple(arguments.records)
         )
         written = _compile(sources, arguments.out, options, diagnostics)
     except FileNotFoundError as error:

@@ -27,6 +27,8 @@ IDS: dict[str, str] = {
     "validate-proto": "buf/validate/validate.proto differs from the one of the installed protovalidate",
     "vocabulary": "protocontract/v1/contract.proto differs from the one of the installed protocontract",
     "parameter": "a parameter of the plugin that does not exist or has no such value",
+    "partial-request": "a request for some of the contracts, where a target makes one output of all",
+    "records": "a file of versions, modules or locks that cannot be read",
     # buf.validate
     "cel": "a CEL expression with a syntax or type error",
     "cel-untranslatable": "under `strict`: CEL that cannot be compiled exactly",

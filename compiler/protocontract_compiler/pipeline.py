@@ -10,7 +10,9 @@ from protocontract_compiler.descriptors import Loaded
 from protocontract_compiler.diagnostics import Diagnostics, Stopped
 from protocontract_compiler.emit.output import OutputFile
 
-TARGETS = ("python", "prometheus")
+TARGETS = ("python", "prometheus", "docs")
+#: Targets with a file that is about all contracts.
+WHOLE = frozenset({"docs"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,11 +20,13 @@ class CompileOptions:
     """How to compile. ``strict``: what cannot be translated exactly is an error instead of left to protovalidate.
 
     ``targets`` are names out of ``TARGETS``. ``source_roots`` are where .proto files are looked for, to refine places.
+    ``records`` are the folders with the versions and modules of documents; by default the source roots.
     """
 
     strict: bool = False
     targets: tuple[str, ...] = ("python",)
     source_roots: tuple[Path, ...] = ()
+    records: tuple[Path, ...] = ()
 
 
 def compile_schema(loaded: Loaded, diagnostics: Diagnostics, options: CompileOptions) -> ir.Schema:
@@ -36,6 +40,7 @@ def compile_schema(loaded: Loaded, diagnostics: Diagnostics, options: CompileOpt
         check_options,
         check_relations,
         check_services,
+        check_whole,
         pass_annotations,
         pass_fingerprints,
         pass_promises,
@@ -58,12 +63,21 @@ def compile_schema(loaded: Loaded, diagnostics: Diagnostics, options: CompileOpt
     check_services.check(loaded, schema, diagnostics)
     # Last of the checks: severities and error codes name the rules of all words together.
     check_governance.check(loaded, schema, diagnostics)
+    whole = [target for target in options.targets if target in WHOLE]
+    if whole:
+        check_whole.check(schema, whole, options.source_roots, diagnostics)
     if diagnostics.failed:
         raise Stopped
     # Prose about rules, for reports; only of contracts that can be kept.
     schema = pass_promises.add_promises(schema)
     # Fingerprints when nothing changes any more.
-    return pass_fingerprints.add_fingerprints(schema)
+    schema = pass_fingerprints.add_fingerprints(schema)
+    if "docs" in options.targets:
+        from protocontract_compiler.passes import pass_dossiers
+
+        # Examples are judged by the contract as it is emitted: after everything.
+        schema = pass_dossiers.add_dossiers(loaded, schema, options.records or options.source_roots, diagnostics)
+    return schema
 
 
 def emit(schema: ir.Schema, options: CompileOptions) -> list[OutputFile]:
@@ -77,4 +91,8 @@ def emit(schema: ir.Schema, options: CompileOptions) -> list[OutputFile]:
         from protocontract_compiler.emit import prometheus
 
         files.extend(prometheus.emit(schema))
+    if "docs" in options.targets:
+        from protocontract_compiler.emit import documents
+
+        files.extend(documents.emit(schema))
     return files

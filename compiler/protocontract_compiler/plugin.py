@@ -1,7 +1,8 @@
 """protoc-gen-contract: a CodeGeneratorRequest on standard input, a CodeGeneratorResponse on standard output.
 
-Parameters (``--contract_opt=...``, separated by commas): ``strict``, ``target=python`` or ``target=prometheus`` (repeat
-it for both), ``source_root=DIR`` (where .proto files are, to tell places exactly).
+Parameters (``--contract_opt=...``, separated by commas): ``strict``, ``target=python``, ``target=prometheus`` or
+``target=docs`` (repeat it for several), ``source_root=DIR`` (where .proto files are, to tell places exactly),
+``records=DIR`` (where the versions and modules of documents are, if not below the source root).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from protocontract_compiler.ir import Place
 # Files that bring the words; nothing is generated for them.
 VOCABULARIES = frozenset({VALIDATE_PROTO, VOCABULARY_PROTO})
 
-_PARAMETERS = ("strict", "target", "source_root")
+_PARAMETERS = ("strict", "target", "source_root", "records")
 
 
 def main() -> int:
@@ -79,6 +80,7 @@ def parse_parameter(parameter: str, diagnostics: Diagnostics) -> pipeline.Compil
     strict = False
     targets: list[str] = []
     source_roots: list[Path] = []
+    records: list[Path] = []
     nowhere = Place("")
     for part in filter(None, (part.strip() for part in parameter.split(","))):
         name, _, value = part.partition("=")
@@ -94,6 +96,8 @@ def parse_parameter(parameter: str, diagnostics: Diagnostics) -> pipeline.Compil
                 )  # fmt: skip
         elif name == "source_root" and value:
             source_roots.append(Path(value))
+        elif name == "records" and value:
+            records.append(Path(value))
         else:
             diagnostics.error(
                 "parameter", nowhere, f"no parameter `{part}`; expected strict, target=... or source_root=...",
@@ -101,7 +105,7 @@ def parse_parameter(parameter: str, diagnostics: Diagnostics) -> pipeline.Compil
             )  # fmt: skip
     if diagnostics.failed:
         raise Stopped
-    return pipeline.CompileOptions(strict, tuple(targets) or ("python",), tuple(source_roots))
+    return pipeline.CompileOptions(strict, tuple(targets) or ("python",), tuple(source_roots), tuple(records))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ module without saying so would be worse than none.
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -132,8 +133,8 @@ class Records:
         try:
             return tomllib.loads(path.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            reason = str(error)
-            self._mistake(path, f"not TOML: {reason[:1].lower()}{reason[1:]}; expected a file that can be read")
+            line = re.search(r"\(at line (\d+)", str(error))
+            self._mistake(path, f"not TOML{f' in line {line[1]}' if line else ''}; expected a file that can be read")
             return None
 
     def _mistake(self, path: Path, text: str) -> None:
