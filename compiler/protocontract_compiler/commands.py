@@ -22,9 +22,10 @@ from protocontract_compiler.diagnostics import Diagnostics, Stopped
 _KEPT, _COULD_NOT = 0, 2
 
 _DESCRIPTION = """\
-Compile contracts to *_pb2.py, *_pb2.pyi, *_contract.py and buf/validate/validate_pb2.py; or, with --target
-prometheus, to rules for a Prometheus server; with --target docs, to pages about each contract. No protoc is needed.
-Where there are mistakes, all are shown and nothing is written.
+Compile contracts to *_pb2.py, *_pb2.pyi, *_contract.py and buf/validate/validate_pb2.py; with --target prometheus, to
+rules for a Prometheus server; with --target typescript, to *_contract.ts and the helpers that they import; with
+--target docs, to pages about each contract. No protoc is needed. Where there are mistakes, all are shown and nothing
+is written.
 """
 _EPILOG = """\
 The .proto files import "buf/validate/validate.proto" and "protocontract/v1/contract.proto"; both are found without -I.
@@ -51,7 +52,15 @@ def compile_command(argv: Sequence[str]) -> int:
     parser.add_argument(
         "--target", action="append", choices=pipeline.TARGETS, metavar="NAME",
         help="python (default), or prometheus: a file of recording and alerting rules for each contract that promises "
-        "a level, or docs: pages about each contract; may be repeated",
+        "a level, or typescript: validators for browsers and Node, or docs: pages about each contract; may be repeated",
+    )  # fmt: skip
+    parser.add_argument(
+        "--types", choices=("protobuf-es", "plain"), default="protobuf-es",
+        help="for typescript: message types of protoc-gen-es (default), or plain interfaces",
+    )  # fmt: skip
+    parser.add_argument(
+        "--message", action="append", default=[], metavar="NAME",
+        help="for typescript: full name of a message that gets a contract (default: all of them); may be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--records", action="append", default=[], type=Path, metavar="DIR",
@@ -76,8 +85,9 @@ def compile_command(argv: Sequence[str]) -> int:
             print(f"error: no .proto file in {', '.join(map(str, arguments.sources))}", file=sys.stderr)
             return _COULD_NOT
         options = pipeline.CompileOptions(
-            arguments.strict, tuple(arguments.target or ("python",)), tuple(sources.roots), tuple(arguments.records)
-        )
+            arguments.strict, tuple(arguments.target or ("python",)), tuple(sources.roots),
+            tuple(arguments.records), arguments.types, tuple(arguments.message),
+        )  # fmt: skip
         written = _compile(sources, arguments.out, options, diagnostics)
     except FileNotFoundError as error:
         print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
@@ -131,7 +141,7 @@ def _compile(
                 print(note, file=sys.stderr)
         loaded = load(files, sources.names, diagnostics, source_roots=options.source_roots)
         schema = pipeline.compile_schema(loaded, diagnostics, options)
-        output = pipeline.emit(schema, options)
+        output = pipeline.emit(schema, options, diagnostics)
         for file in output:
             path = made / file.name
             path.parent.mkdir(parents=True, exist_ok=True)

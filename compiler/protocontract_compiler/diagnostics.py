@@ -75,6 +75,8 @@ IDS: dict[str, str] = {
     "renamed-from": "a renamed_from that is no former name",
     "unit": "a unit on a field that is no number",
     "currency": "a currency or minor_digits on a field that is no plain number, or an unknown code",
+    # Targets
+    "typescript-inexact": "what TypeScript cannot do exactly as every other language does",
     # Services
     "service-level": "a service level outside of its range",
     "service-batch": "a batch without its size or its longest wait",

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from protocontract_compiler import ir
 from protocontract_compiler.descriptors import Loaded
-from protocontract_compiler.diagnostics import Diagnostics, Stopped
+from protocontract_compiler.diagnostics import Diagnostics, Stopped, did_you_mean
 from protocontract_compiler.emit.output import OutputFile
 
-TARGETS = ("python", "prometheus", "docs")
+#: Where the types of messages in TypeScript come from: protoc-gen-es, or plain interfaces that are written too.
+Types = Literal["protobuf-es", "plain"]
+TARGETS = ("python", "prometheus", "typescript", "docs")
 #: Targets with a file that is about all contracts.
 WHOLE = frozenset({"docs"})
 
@@ -21,12 +24,16 @@ class CompileOptions:
 
     ``targets`` are names out of ``TARGETS``. ``source_roots`` are where .proto files are looked for, to refine places.
     ``records`` are the folders with the versions and modules of documents; by default the source roots.
+    ``types`` says where TypeScript's message types come from, ``messages`` which of them get a contract there (all of
+    them, where it is empty).
     """
 
     strict: bool = False
     targets: tuple[str, ...] = ("python",)
     source_roots: tuple[Path, ...] = ()
     records: tuple[Path, ...] = ()
+    types: Types = "protobuf-es"
+    messages: tuple[str, ...] = ()
 
 
 def compile_schema(loaded: Loaded, diagnostics: Diagnostics, options: CompileOptions) -> ir.Schema:
@@ -80,8 +87,12 @@ def compile_schema(loaded: Loaded, diagnostics: Diagnostics, options: CompileOpt
     return schema
 
 
-def emit(schema: ir.Schema, options: CompileOptions) -> list[OutputFile]:
-    """The output of every target for the requested files."""
+def emit(schema: ir.Schema, options: CompileOptions, diagnostics: Diagnostics | None = None) -> list[OutputFile]:
+    """The output of every target for the requested files.
+
+    Raises Stopped where a target cannot express the contract; why is noted in ``diagnostics``.
+    """
+    diagnostics = diagnostics or Diagnostics()
     files: list[OutputFile] = []
     if "python" in options.targets:
         from protocontract_compiler.emit import python
@@ -95,4 +106,17 @@ def emit(schema: ir.Schema, options: CompileOptions) -> list[OutputFile]:
         from protocontract_compiler.emit import documents
 
         files.extend(documents.emit(schema))
+    if "typescript" in options.targets:
+        from protocontract_compiler.emit import typescript
+
+        emitted = typescript.emit(schema, types=options.types, messages=options.messages)
+        for inexact in emitted.inexact:
+            diagnostics.error("typescript-inexact", inexact.place, inexact.what, inexact.hint)
+        for name in options.messages:
+            if name not in schema.messages:
+                hint = did_you_mean(name, schema.messages)
+                diagnostics.error("parameter", ir.Place(""), f"no message `{name}`; expected full names", hint)
+        files.extend(emitted.files)
+    if diagnostics.failed:
+        raise Stopped
     return files

@@ -1,8 +1,9 @@
 """protoc-gen-contract: a CodeGeneratorRequest on standard input, a CodeGeneratorResponse on standard output.
 
 Parameters (``--contract_opt=...``, separated by commas): ``strict``, ``target=python``, ``target=prometheus`` or
-``target=docs`` (repeat it for several), ``source_root=DIR`` (where .proto files are, to tell places exactly),
-``records=DIR`` (where the versions and modules of documents are, if not below the source root).
+``target=typescript``, ``target=docs`` (repeat it for several), ``source_root=DIR`` (where .proto files are, to tell
+places exactly), ``records=DIR`` (where the versions and modules of documents are, if not below the source root). For
+TypeScript ``types=plain`` (interfaces of our own instead of protobuf-es's) and ``messages=a.b.C;a.b.D`` (only these).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from protocontract_compiler.ir import Place
 # Files that bring the words; nothing is generated for them.
 VOCABULARIES = frozenset({VALIDATE_PROTO, VOCABULARY_PROTO})
 
-_PARAMETERS = ("strict", "target", "source_root", "records")
+_PARAMETERS = ("strict", "target", "source_root", "records", "types", "messages")
 
 
 def main() -> int:
@@ -66,11 +67,12 @@ def respond(request: plugin_pb2.CodeGeneratorRequest) -> plugin_pb2.CodeGenerato
         files = FileDescriptorSet(file=request.proto_file)
         loaded = load(files, requested, diagnostics, source_roots=options.source_roots)
         schema = pipeline.compile_schema(loaded, diagnostics, options)
+        output = pipeline.emit(schema, options, diagnostics)
     except Stopped:
         # protoc writes "--contract_out: " before the error; a line of its own keeps file:line:column clickable.
         response.error = "\n" + diagnostics.render()
         return response
-    for file in pipeline.emit(schema, options):
+    for file in output:
         response.file.add(name=file.name, content=file.text)
     return response
 
@@ -81,6 +83,8 @@ def parse_parameter(parameter: str, diagnostics: Diagnostics) -> pipeline.Compil
     targets: list[str] = []
     source_roots: list[Path] = []
     records: list[Path] = []
+    types: pipeline.Types = "protobuf-es"
+    messages: list[str] = []
     nowhere = Place("")
     for part in filter(None, (part.strip() for part in parameter.split(","))):
         name, _, value = part.partition("=")
@@ -98,14 +102,21 @@ def parse_parameter(parameter: str, diagnostics: Diagnostics) -> pipeline.Compil
             source_roots.append(Path(value))
         elif name == "records" and value:
             records.append(Path(value))
+        elif name == "types" and value in ("protobuf-es", "plain"):
+            types = "plain" if value == "plain" else "protobuf-es"
+        elif name == "messages" and value:
+            messages += filter(None, (each.strip() for each in value.split(";")))
         else:
             diagnostics.error(
-                "parameter", nowhere, f"no parameter `{part}`; expected strict, target=... or source_root=...",
+                "parameter", nowhere, f"no parameter `{part}`; expected strict, target=..., source_root=..., "
+                "types=protobuf-es, types=plain or messages=...",
                 did_you_mean(name, _PARAMETERS) if name not in _PARAMETERS else None,
             )  # fmt: skip
     if diagnostics.failed:
         raise Stopped
-    return pipeline.CompileOptions(strict, tuple(targets) or ("python",), tuple(source_roots), tuple(records))
+    return pipeline.CompileOptions(
+        strict, tuple(targets) or ("python",), tuple(source_roots), tuple(records), types, tuple(messages)
+    )
 
 
 if __name__ == "__main__":

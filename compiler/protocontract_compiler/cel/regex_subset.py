@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 from typing import Final, Literal, TypeAlias
 
@@ -84,7 +85,8 @@ def _normal(ranges: list[tuple[int, int]]) -> Ranges:
     return tuple(merged)
 
 
-def _complement(ranges: Ranges) -> Ranges:
+def complement(ranges: Ranges) -> Ranges:
+    """All code points that are not in a set."""
     result, start = [], 0
     for low, high in ranges:
         if start < low:
@@ -104,11 +106,11 @@ _WORD: Final = _normal([(48, 57), (65, 90), (95, 95), (97, 122)])
 _SPACE: Final = _of("\t\n\f\r ")
 _PERL: Final = {
     "d": _DIGIT,
-    "D": _complement(_DIGIT),
+    "D": complement(_DIGIT),
     "w": _WORD,
-    "W": _complement(_WORD),
+    "W": complement(_WORD),
     "s": _SPACE,
-    "S": _complement(_SPACE),
+    "S": complement(_SPACE),
 }
 _POSIX: Final = {
     "alnum": _normal([(48, 57), (65, 90), (97, 122)]),
@@ -127,7 +129,7 @@ _POSIX: Final = {
     "xdigit": _normal([(48, 57), (65, 70), (97, 102)]),
 }
 _ESCAPES: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
-_NOT_NEWLINE: Final = _complement(((10, 10),))
+_NOT_NEWLINE: Final = complement(((10, 10),))
 _FOLDED: Final = {"k": "\u212a", "s": "\u017f"}
 """Letters beyond ASCII that are equal to an ASCII letter when case does not matter."""
 
@@ -294,7 +296,7 @@ class _Parser:
         ranges = _normal(found)
         if self._ignore_case:
             ranges = _fold(ranges)
-        return _complement(ranges) if negated else ranges
+        return complement(ranges) if negated else ranges
 
     def _class_item(self) -> list[tuple[int, int]]:
         if self._peek(2) == "[:":
@@ -303,7 +305,7 @@ class _Parser:
                 raise _Unsupported
             self._at = match.end()
             ranges = _POSIX[match[2]]
-            return list(_complement(ranges) if match[1] else ranges)
+            return list(complement(ranges) if match[1] else ranges)
         if self._peek() == "\\" and self._peek(2)[1:] in _PERL:
             name = self._peek(2)[1:]
             self._at += 2
@@ -517,7 +519,7 @@ def _write_set(ranges: Ranges) -> str:
     if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
         return _write_character(ranges[0][0], r"\.^$*+?{}[]|()")
     negated = ranges[-1][1] == _LAST
-    inside = "".join(map(_write_range, _complement(ranges) if negated else ranges))
+    inside = "".join(map(_write_range, complement(ranges) if negated else ranges))
     return f"[{'^' if negated else ''}{inside}]"
 
 
@@ -537,6 +539,41 @@ def _write_character(code: int, special: str) -> str:
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
 
 
+@dataclass(frozen=True, slots=True)
+class Automaton:
+    """A pattern as it was read: its tree without anchors, and its position automaton.
+
+    ``start`` and ``end`` say whether a match begins and ends where the text does; ``is_safe``, whether a backtracking
+    engine runs the tree in linear time.
+    """
+
+    node: Node
+    start: bool
+    end: bool
+    nullable: bool
+    first: frozenset[int]
+    last: frozenset[int]
+    sets: tuple[Ranges, ...]
+    follow: tuple[frozenset[int], ...]
+    is_safe: bool
+
+
+@lru_cache(maxsize=4096)
+def automaton(pattern: str) -> Automaton | None:
+    """A legal pattern as an automaton, or ``None`` where it has parts that are not read."""
+    try:
+        node, start, end = _unanchored(_Parser(pattern).parse())
+        places = _Automaton()
+        part = places.add(node)
+    except (_Unsupported, RecursionError):
+        return None
+    is_safe = places.is_deterministic(part.first) and (
+        start or (_is_bounded(node) and len(places.sets) <= _MOST_PLACES_ANYWHERE)
+    )
+    follow = tuple(map(frozenset, places.follow))
+    return Automaton(node, start, end, part.nullable, part.first, part.last, tuple(places.sets), follow, is_safe)
+
+
 def syntax(pattern: str) -> Node | None:
     """The pattern as a tree, or ``None`` where it is written in a way that is not read here."""
     try:
@@ -547,16 +584,9 @@ def syntax(pattern: str) -> Node | None:
 
 def translate(pattern: str) -> tuple[str, Method] | None:
     """The pattern in Python's syntax with the method to call, or ``None`` where it is not known to be safe."""
-    try:
-        node, start, end = _unanchored(_Parser(pattern).parse())
-        automaton = _Automaton()
-        part = automaton.add(node)
-        if not automaton.is_deterministic(part.first):
-            return None
-        if start:
-            return _write(node), "fullmatch" if end else "match"
-        if not _is_bounded(node) or len(automaton.sets) > _MOST_PLACES_ANYWHERE:
-            return None
-        return _write(node, alone=not end) + (r"\Z" if end else ""), "search"
-    except (_Unsupported, RecursionError):
+    found = automaton(pattern)
+    if found is None or not found.is_safe:
         return None
+    if found.start:
+        return _write(found.node), "fullmatch" if found.end else "match"
+    return _write(found.node, alone=not found.end) + (r"\Z" if found.end else ""), "search"

@@ -57,17 +57,18 @@ def literal(value: object) -> str:
 
 
 class Names:
-    """Hands out identifiers, each once."""
+    """Hands out identifiers, each once. ``reserved`` are those that the language has for itself."""
 
-    def __init__(self, taken: frozenset[str] = frozenset()) -> None:
+    def __init__(self, taken: frozenset[str] = frozenset(), reserved: frozenset[str] = _RESERVED) -> None:
         self._taken = set(taken)
+        self._reserved = reserved
 
     def fresh(self, hint: str) -> str:
-        """An unused identifier like ``hint``: with an underscore where it is Python's own, then numbered."""
+        """An unused identifier like ``hint``: with an underscore where it is the language's own, then numbered."""
         base = NOT_A_NAME.sub("_", hint) or "x"
         if base[0].isdigit():
             base = f"_{base}"
-        if base in _RESERVED:
+        if base in self._reserved:
             base = f"{base}_"
         name, number = base, 2
         while name in self._taken:

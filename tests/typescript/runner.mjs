@@ -1,0 +1,77 @@
+// Runs generated contracts on a table: lines of JSON in, a line of JSON out for each case.
+// Arguments: the folder of npm's packages, and the folder of generated TypeScript, which is made into JavaScript first.
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { pathToFileURL } from "node:url";
+
+const [packages, folder] = process.argv.slice(2);
+const require = createRequire(join(packages, "package.json"));
+const ts = require("typescript");
+const { createFileRegistry, fromBinary, toBinary } = require("@bufbuild/protobuf");
+const { FileDescriptorSetSchema } = require("@bufbuild/protobuf/wkt");
+
+const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, strict: true };
+for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+  if (!entry.isFile() || !entry.name.endsWith(".ts")) continue;
+  const path = join(entry.parentPath ?? entry.path, entry.name);
+  const made = path.replace(/ts$/, "js");
+  if (existsSync(made)) continue;
+  writeFileSync(made, ts.transpileModule(readFileSync(path, "utf8"), { compilerOptions }).outputText);
+}
+writeFileSync(join(folder, "package.json"), '{"type": "module"}');
+
+const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
+const { explain } = await load("protocontract/v1/violation");
+const { RuleEvaluationError } = await load("protocontract/v1/cel/logic");
+
+// A value as Python tells it: with what JSON has no word for.
+function told(value) {
+  if (value === undefined) return null;
+  if (typeof value === "bigint") return { int: String(value) };
+  if (typeof value === "number") return { number: Object.is(value, -0) ? "-0" : String(value) };
+  if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString("hex") };
+  return typeof value === "object" ? "object" : value;
+}
+
+const shown = (found) => [found.path, found.ruleId, found.code, found.message, found.severity, found.forKey, explain(found)];
+
+function validated(contract, message, options) {
+  try {
+    return contract.validate(message, options).map(shown);
+  } catch (error) {
+    if (error instanceof RuleEvaluationError) return `evaluation error: ${error.message}`;
+    throw error;
+  }
+}
+
+let registry;
+for await (const line of createInterface({ input: process.stdin })) {
+  const asked = JSON.parse(line);
+  if (asked.descriptors !== undefined) {
+    registry = createFileRegistry(fromBinary(FileDescriptorSetSchema, Buffer.from(asked.descriptors, "hex")));
+    continue;
+  }
+  let answer;
+  try {
+    const contract = (await load(asked.module))[asked.name];
+    const schema = registry.getMessage(contract.fullName);
+    const options = { now: BigInt(asked.now), ...(asked.context === null ? {} : { context: asked.context }) };
+    const message = fromBinary(schema, Buffer.from(asked.raw, "hex"));
+    const before = Buffer.from(toBinary(schema, message)).toString("hex");
+    const outcome = contract.process(message, options);
+    answer = {
+      validated: validated(contract, message, options),
+      ok: outcome.ok,
+      violations: outcome.violations.map(shown),
+      changes: outcome.changes.map((change) => [change.path, change.ruleId, told(change.before), told(change.after)]),
+      decoded: outcome.decoded === undefined ? null : Buffer.from(toBinary(schema, outcome.decoded)).toString("hex"),
+      // The caller's own message stays as it is.
+      kept: Buffer.from(toBinary(schema, message)).toString("hex") === before,
+    };
+  } catch (error) {
+    answer = { crash: `${error?.stack ?? error}` };
+  }
+  process.stdout.write(`${JSON.stringify(answer)}\n`);
+}

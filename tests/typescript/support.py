@@ -1,0 +1,147 @@
+"""Contracts through Python and TypeScript: the same messages, and whether both say the same of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from google.protobuf.descriptor_pb2 import FileDescriptorSet
+from google.protobuf.message import Message
+
+from protocontract import Contract, RuleEvaluationError, Violation
+from protocontract_ci.usage.typescript.prepare import packages, ready
+from protocontract_compiler import ir
+from protocontract_compiler.emit import typescript
+from protocontract_compiler.emit.typescript.module import module_of
+
+needs_node = pytest.mark.skipif(
+    not ready(), reason="Node.js or the packages of protocontract gate --prepare are missing"
+)
+
+RUNNER: Final = Path(__file__).with_name("runner.mjs")
+#: The moment that all cases are judged at: 2026-06-01T12:00:00Z.
+NOW: Final = 1_780_315_200_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One message for one contract."""
+
+    contract: Contract[Any]
+    message: Message
+    context: str | None = None
+
+    @property
+    def module(self) -> str:
+        """The path of the contract's TypeScript module below the output folder."""
+        return module_of(self.contract.source, "_contract")
+
+    def asked(self, schema: ir.Schema) -> dict[str, Any]:
+        """What the runner reads."""
+        return {
+            "module": self.module,
+            "name": typescript.contract_name(schema.messages[self.contract.full_name]),
+            "raw": self.message.SerializeToString(deterministic=True).hex(),
+            "now": str(NOW),
+            "context": self.context,
+        }
+
+
+def exact_messages(schema: ir.Schema) -> tuple[list[str], list[str]]:
+    """Full names of the requested messages that TypeScript has exactly, and why the others are refused."""
+    names: list[str] = []
+    reasons: list[str] = []
+    for message in schema.requested_messages():
+        emitted = typescript.emit(schema, types="plain", messages=(message.full_name,))
+        reasons += [f"{message.full_name}: {error.what}" for error in emitted.inexact]
+        if not emitted.inexact:
+            names.append(message.full_name)
+    return names, reasons
+
+
+def write(schema: ir.Schema, messages: Sequence[str], folder: Path) -> None:
+    """Writes the TypeScript of some messages, with plain types."""
+    if not messages:
+        return
+    for file in typescript.emit(schema, types="plain", messages=tuple(messages)).files:
+        path = folder / file.name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(file.text, "utf-8")
+
+
+def answers(
+    folder: Path, tables: Iterable[tuple[FileDescriptorSet, ir.Schema, Sequence[Case]]]
+) -> list[dict[str, Any]]:
+    """What TypeScript says of all cases, in order. A table is descriptors, their schema, and cases."""
+    node, installed = packages()
+    lines: list[str] = []
+    for descriptors, schema, cases in tables:
+        lines.append(json.dumps({"descriptors": descriptors.SerializeToString().hex()}))
+        lines += (json.dumps(case.asked(schema)) for case in cases)
+    command = [node, str(RUNNER), str(installed), str(folder)]
+    done = subprocess.run(command, input="\n".join(lines).encode(), stdout=subprocess.PIPE, check=True)
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def difference(case: Case, answer: dict[str, Any]) -> str | None:
+    """What Python and TypeScript say differently of a case; None where they agree."""
+    if "crash" in answer:
+        return f"TypeScript crashed: {answer['crash']}"
+    raw = case.message.SerializeToString(deterministic=True)
+    outcome = case.contract.process(raw, context=case.context, now=NOW)
+    expected = {
+        "validated": _validated(case),
+        "ok": outcome.ok,
+        "violations": list(map(_shown, outcome.violations)),
+        "changes": [[each.path, each.rule_id, _told(each.before), _told(each.after)] for each in outcome.changes],
+        "kept": True,
+    }
+    for word, value in expected.items():
+        if value != answer[word]:
+            return f"{word}: {_contrast(value, answer[word])}"
+    if outcome.decoded is not None and answer["decoded"] is not None:
+        again = type(case.message)()
+        again.ParseFromString(bytes.fromhex(answer["decoded"]))
+        if again.SerializeToString(deterministic=True) != outcome.decoded.SerializeToString(deterministic=True):
+            return f"normalised: Python has {outcome.decoded}, TypeScript {again}"
+    return None
+
+
+def _contrast(expected: Any, found: Any) -> str:
+    """What differs, without what does not."""
+    if isinstance(expected, list) and isinstance(found, list):
+        for number, (one, two) in enumerate(zip_longest(expected, found)):
+            if one != two:
+                return f"item {number}: Python says {one}, TypeScript {two}"
+    return f"Python says {expected}, TypeScript {found}"
+
+
+def _validated(case: Case) -> list[list[Any]] | str:
+    try:
+        return list(map(_shown, case.contract.validate(case.message, context=case.context, now=NOW)))
+    except RuleEvaluationError as error:
+        return f"evaluation error: {error}"
+
+
+def _shown(found: Violation) -> list[Any]:
+    return [found.field_path, found.rule_id, found.code, found.message, found.severity, found.for_key, str(found)]
+
+
+def _told(value: Any) -> Any:
+    """A value of a change as the runner tells it."""
+    match value:
+        case bool() | str() | None:
+            return value
+        case int():
+            return {"int": str(value)}
+        case float():
+            return {"number": json.dumps(value)}
+        case bytes():
+            return {"bytes": value.hex()}
+    return "object"
