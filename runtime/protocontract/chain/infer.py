@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +18,21 @@ class Infer:
 
     def bind(self, model: Path, facts: Mapping[str, Value], /) -> Stage:
         """The stage over a model file. Raises what ``protocontract.models.Model`` raises."""
-        from protocontract.models import Model, Provider
-
         provider = facts.get("provider")
-        running = Model(model, [Provider(provider)] if isinstance(provider, str) else [Provider("cpu")])
+        running = _running(model, provider if isinstance(provider, str) else "cpu", str(facts.get("model")))
 
         def run(arrays: Any, /) -> Any:
             return running.run(arrays).outputs
 
         return run
+
+
+@lru_cache(maxsize=4)
+def _running(path: Path, provider: str, sha256: str) -> Any:
+    """A model that is started once for all requests. ``sha256`` only tells apart what a path has held."""
+    from protocontract.models import Model, Provider
+
+    return Model(path, [Provider(provider)])
 
 
 #: What steps name.

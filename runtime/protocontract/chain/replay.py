@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from protocontract._files import file_sha256
 from protocontract.chain.canonical import CanonicalError
-from protocontract.chain.stages import ModelStage, Stage, load_stage, version_of
+from protocontract.chain.stages import ModelStage, load_stage, version_of
 from protocontract.chain.steps import EvidenceError, Step
 from protocontract.chain.values import ValueStore, digest
 from protocontract.chain.verify import records
@@ -60,7 +60,6 @@ class Replay:
         self._model: Final = model
         self._tolerance: Final = tolerance
         self._model_hash: Final = None if model is None else file_sha256(model)
-        self._bound: dict[tuple[str, str], Stage] = {}
 
     def records(self, path: str | Path, request: str | None = None) -> Iterator[ReplayedRecord]:
         """Replay all records of a log, or those of one request. Raises OSError."""
@@ -108,8 +107,10 @@ class Replay:
         elif runs_model:
             return Replayed(step, "unknown", f"the step has no {MODEL_FACT}"), None
         try:
-            stage = self._bind(step, found) if runs_model else found
-            result = stage(value)
+            if runs_model:
+                assert self._model is not None
+                found = found.bind(self._model, step.facts)
+            result = found(value)
             name = digest(result)
         except CanonicalError as error:
             return Replayed(step, "differs", f"{error}{other}"), None
@@ -146,15 +147,6 @@ class Replay:
         if recorded == self._model_hash:
             return ""
         return f"another model: {self._model_hash[:12]}…; recorded {str(recorded)[:12]}…"
-
-    def _bind(self, step: Step, found: Any) -> Stage:
-        facts = step.facts
-        key = step.module, repr(sorted((name, repr(value)) for name, value in facts.items()))
-        stage = self._bound.get(key)
-        if stage is None:
-            assert self._model is not None
-            stage = self._bound[key] = found.bind(self._model, facts)
-        return stage
 
 
 def _versions(step: Step, found: object) -> str:

@@ -22,7 +22,10 @@ class ModelStage(Protocol):
     """A stage that needs a model: what ``module:function`` names is this, and ``bind`` makes the stage of it."""
 
     def bind(self, model: Path, facts: Mapping[str, Value], /) -> Stage:
-        """The stage over a model's file, as the facts of a recorded step describe its run (provider, batch size)."""
+        """The stage over a model's file, as the facts of a recorded step describe its run (provider, batch size).
+
+        Asked for each step that is replayed: what takes long to make is kept here.
+        """
         ...
 
 
