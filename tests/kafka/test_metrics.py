@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from protocontract import metrics
+from protocontract import metrics, status_http
 from protocontract.contract import StreamLevel
-from protocontract.kafka import guard_options, http
+from protocontract.kafka import guard_options
 from protocontract.kafka.dead_letter import DEAD_LETTER_HEADERS
 from protocontract.kafka.http import REASON_HEADER, Health
 from protocontract.kafka.memory import SendFault
@@ -309,11 +309,11 @@ def test_probes_follow_the_guard(halted: tuple[Runs, Health]) -> None:
     ],
 )
 def test_who_is_on_this_host(address: str, own: bool) -> None:
-    assert http._is_this_host(address) is own
+    assert status_http.is_this_host(address) is own
 
 
 def test_only_its_own_host_can_resume_it(halted: tuple[Runs, Health], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http, "_is_this_host", lambda _address: False)
+    monkeypatch.setattr(status_http, "is_this_host", lambda _address: False)
     _, health = halted
     assert ask(health, "/resume", Protocontract_Reason="x") == (403, "a guard is resumed from its own host only\n")
     assert ask(health, "/livez")[0] == 200

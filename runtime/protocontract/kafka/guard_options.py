@@ -12,6 +12,7 @@ from protocontract.kafka.errors import GuardError
 from protocontract.kafka.letter_form import KEY_POLICIES, TOPIC_NAME, DeadLetterForm
 from protocontract.kafka.registry_options import add_registry
 from protocontract.kafka.shadow_options import add_shadow
+from protocontract.status_http import http_address
 
 #: What options are added to: a parser, or a group of its options.
 Options: TypeAlias = Any
@@ -180,7 +181,7 @@ def _add_watching(group: Options) -> None:
     )
     group.add_argument(
         "--http",
-        type=_address,
+        type=http_address,
         metavar="[HOST:]PORT",
         help="/livez, /readyz, /metrics: 9464 is on the loopback interface, 0.0.0.0:9464 on all",
     )
@@ -228,13 +229,6 @@ def _count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and 0 < len(text) < 10 and int(text) > 0):
         raise argparse.ArgumentTypeError("expected a number of records, 1 at least")
     return int(text)
-
-
-def _address(text: str) -> tuple[str, int]:
-    host, colon, port = text.rpartition(":")
-    if not (port.isascii() and port.isdigit() and 0 < len(port) < 6 and 0 < int(port) < 65_536) or (colon and not host):
-        raise argparse.ArgumentTypeError("expected a port, 1 to 65535, or HOST:PORT")
-    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port)
 
 
 def _instance(text: str) -> str:

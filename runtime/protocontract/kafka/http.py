@@ -1,23 +1,20 @@
 """What an orchestrator asks a guard process: ``/livez``, ``/readyz``, ``/metrics``; ``/resume``, ``/skip``, to go on.
 
-The standard library's server on a thread of its own. It answers on the loopback interface unless it is told otherwise.
-It knows no passwords, so what changes anything is taken from this host only, wherever it listens.
+It answers on the loopback interface unless it is told otherwise. It knows no passwords, so what changes anything is
+taken from this host only, wherever it listens.
 """
 
 from __future__ import annotations
 
-import ipaddress
 import json
-import socket
-import threading
 import time
 from collections.abc import Mapping
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
 
 from protocontract.kafka.record import RecordId
 from protocontract.kafka.skipping import Skip
+from protocontract.status_http import TEXT, Reply, StatusServer
 from protocontract.violations import MissingExtra
 
 if TYPE_CHECKING:
@@ -33,7 +30,6 @@ RECORD_HEADER: Final = "Protocontract-Record"
 STANDING_HEADER: Final = "Protocontract-Standing"
 BY_HEADER: Final = "Protocontract-By"
 DRY_RUN_HEADER: Final = "Protocontract-Dry-Run"
-_TEXT: Final = "text/plain; charset=utf-8"
 
 
 class Health:
@@ -66,12 +62,8 @@ class Health:
         else:
             self._metrics = metrics
             self._collector = metrics.GuardCollector(guard, dead_letters=dead_letters)
-        server = _Server6 if ":" in host else ThreadingHTTPServer
-        self._server = server((host, port), _handler(self))
-        self._server.daemon_threads = True
-        self.port: Final[int] = self._server.server_address[1]
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.1,), name="guard-http", daemon=True)
-        self._thread.start()
+        self._server = StatusServer(host, port, self.answer, self.change)
+        self.port: Final = self._server.port
         if dead_letters is not None:
             dead_letters.start()
 
@@ -83,30 +75,28 @@ class Health:
         """Stop serving."""
         if self._dead_letters is not None:
             self._dead_letters.close()
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join(2.0)
+        self._server.close()
 
-    def answer(self, path: str) -> tuple[int, str, bytes]:
+    def answer(self, path: str) -> Reply:
         """Status, content type and body of a GET."""
         if path == "/livez":
             silent = time.monotonic() - self._beat
             if silent > self._stuck_after:
-                return 503, _TEXT, f"the guard's loop has not come round for {silent:.0f} s\n".encode()
-            return 200, _TEXT, b"alive\n"
+                return 503, TEXT, f"the guard's loop has not come round for {silent:.0f} s\n".encode()
+            return 200, TEXT, b"alive\n"
         if path == "/readyz":
             reason = self.not_ready()
-            return (200, _TEXT, b"ready\n") if reason is None else (503, _TEXT, f"{reason}\n".encode())
+            return (200, TEXT, b"ready\n") if reason is None else (503, TEXT, f"{reason}\n".encode())
         if path == "/metrics":
             if self._metrics is None:
-                return 501, _TEXT, f"{self._no_metrics}\n".encode()
+                return 501, TEXT, f"{self._no_metrics}\n".encode()
             return 200, self._metrics.CONTENT_TYPE, self._metrics.exposition(self._collector)
         if path == "/shadow":
             shadow = self._guard.shadow
             if shadow is None:
-                return 404, _TEXT, b"no candidate contract runs beside this guard's\n"
+                return 404, TEXT, b"no candidate contract runs beside this guard's\n"
             return 200, "application/json", json.dumps(shadow.report()).encode()
-        return 404, _TEXT, b"/livez, /readyz, /metrics, /shadow\n"
+        return 404, TEXT, b"/livez, /readyz, /metrics, /shadow\n"
 
     def not_ready(self) -> str | None:
         """Why the guard passes nothing on at present; None while it does."""
@@ -121,21 +111,34 @@ class Health:
             return "no partition is assigned"
         return None
 
-    def resume(self, reason: str) -> tuple[int, str, bytes]:
+    def change(self, path: str, headers: Mapping[str, str], this_host: bool) -> Reply:
+        """Status, content type and body of a POST."""
+        # Names of headers have no case.
+        named = {name.title(): value for name, value in headers.items()}
+        reason = " ".join(unquote(named.get(REASON_HEADER, "")).split())[:500]
+        if not this_host:
+            return 403, TEXT, b"a guard is resumed from its own host only\n"
+        if path not in ("/resume", "/skip"):
+            return 404, TEXT, b"/resume, /skip\n"
+        if not reason:
+            return 400, TEXT, f"say why in the header {REASON_HEADER}\n".encode()
+        return self.skip(named, reason) if path == "/skip" else self.resume(reason)
+
+    def resume(self, reason: str) -> Reply:
         """Let a halted guard go on."""
         halted = self._guard.halted
         if halted is None:
-            return 409, _TEXT, b"nothing is halted\n"
+            return 409, TEXT, b"nothing is halted\n"
         self._guard.resume_levels(reason)
-        return 200, _TEXT, f"resumed: {halted}\n".encode()
+        return 200, TEXT, f"resumed: {halted}\n".encode()
 
-    def skip(self, headers: Mapping[str, str], reason: str) -> tuple[int, str, bytes]:
+    def skip(self, headers: Mapping[str, str], reason: str) -> Reply:
         """Let the guard pass over a record. 409 and why, where it does not."""
         topic, _, rest = headers.get(RECORD_HEADER, "").partition(":")
         partition, _, offset = rest.partition(":")
         standing = headers.get(STANDING_HEADER, "")
         if not topic or not all(text.isascii() and text.isdigit() for text in (partition, offset, standing)):
-            return 400, _TEXT, f"name the record in the headers {RECORD_HEADER} and {STANDING_HEADER}\n".encode()
+            return 400, TEXT, f"name the record in the headers {RECORD_HEADER} and {STANDING_HEADER}\n".encode()
         refused = self._guard.skip(
             Skip(
                 RecordId(topic, int(partition), int(offset)),
@@ -145,53 +148,4 @@ class Health:
                 dry_run=DRY_RUN_HEADER in headers,
             )
         )
-        return (200, _TEXT, b"skipped\n") if refused is None else (409, _TEXT, f"{refused}\n".encode())
-
-
-class _Server6(ThreadingHTTPServer):
-    """The same, on an IPv6 address."""
-
-    address_family = socket.AF_INET6
-
-
-def _is_this_host(address: str) -> bool:
-    found = ipaddress.ip_address(address.partition("%")[0])
-    mapped = found.ipv4_mapped if isinstance(found, ipaddress.IPv6Address) else None
-    return (mapped or found).is_loopback
-
-
-def _handler(health: Health) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        """Answers one request."""
-
-        timeout = 10.0
-
-        def do_GET(self) -> None:
-            self._reply(*health.answer(self.path.partition("?")[0]))
-
-        def do_POST(self) -> None:
-            reason = " ".join(unquote(self.headers.get(REASON_HEADER, "")).split())
-            if not _is_this_host(self.client_address[0]):
-                self._reply(403, _TEXT, b"a guard is resumed from its own host only\n")
-            elif self.path not in ("/resume", "/skip"):
-                self._reply(404, _TEXT, b"/resume, /skip\n")
-            elif not reason:
-                self._reply(400, _TEXT, f"say why in the header {REASON_HEADER}\n".encode())
-            elif self.path == "/skip":
-                self._reply(*health.skip(dict(self.headers.items()), reason[:500]))
-            else:
-                self._reply(*health.resume(reason[:500]))
-
-        def _reply(self, status: int, kind: str, body: bytes) -> None:
-            self.send_response(status)
-            self.send_header("Content-Type", kind)
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("Connection", "close")
-            self.end_headers()
-            self.wfile.write(body)
-            self.close_connection = True
-
-        def log_message(self, format: str, *_args: object) -> None:  # noqa: A002  # the base class's name
-            """Probes come every few seconds; they are not logged."""
-
-    return Handler
+        return (200, TEXT, b"skipped\n") if refused is None else (409, TEXT, f"{refused}\n".encode())

@@ -21,6 +21,7 @@ from protocontract.serving.engines import EngineOptions, ModelSpec
 from protocontract.serving.options import serve_parser
 from protocontract.serving.plan import DoesNotFit
 from protocontract.serving.server import InferenceServer
+from protocontract.serving.status import ServingStatus
 from protocontract.serving.versions import facts_of
 from protocontract.terminal import plural
 from protocontract.violations import ContractError
@@ -96,6 +97,7 @@ async def _run(server: InferenceServer, options: argparse.Namespace) -> int:
     if options.worker is not None:
         # The other end is the process that supervises: without it nobody would end this one.
         loop.add_reader(sys.stdin.fileno(), orphaned)
+    status = _status(server, options)
     starting = loop.create_task(server.start(late=options.late))
     stopping = loop.create_task(stopped.wait())
     await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -107,9 +109,18 @@ async def _run(server: InferenceServer, options: argparse.Namespace) -> int:
     await stopped.wait()
     changes.close()
     ended = await server.stop(options.grace)
+    if status is not None:
+        status.close()
     if ended:
         log.warning("%s did not end within the grace period", plural(ended, "request"))
     return INTERRUPTED if signal.SIGINT in received and options.worker is None else KEPT
+
+
+def _status(server: InferenceServer, options: argparse.Namespace) -> ServingStatus | None:
+    if options.http is None:
+        return None
+    host, port = options.http
+    return ServingStatus(server, host, port + (options.worker or 0))
 
 
 class _Changes:

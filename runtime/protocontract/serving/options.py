@@ -6,6 +6,8 @@ import argparse
 from pathlib import Path
 from typing import Final
 
+from protocontract.status_http import http_address
+
 _DESCRIPTION: Final = """\
 Serve the RPCs of a service with models: each request and response is held to its contract, each model to the contract's
 tensors, labels and training before it serves. Ready (grpc.health.v1) when all models have run a row.
@@ -54,6 +56,12 @@ def serve_parser() -> argparse.ArgumentParser:
         default=4 * 1024 * 1024,
         metavar="N",
         help="larger responses are refused (default: what gRPC's clients take, 4 MiB)",
+    )
+    limits.add_argument(
+        "--http",
+        type=http_address,
+        metavar="[HOST:]PORT",
+        help="/livez, /readyz, /metrics; worker N listens on PORT + N",
     )
     parser.add_argument("--check", action="store_true", help="load, compare and warm up, say so, and end")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how it is told what is served")

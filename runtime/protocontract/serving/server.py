@@ -235,9 +235,16 @@ class InferenceServer:
         return self._shadows
 
     @property
+    def not_ready(self) -> str | None:
+        """Why it does not serve at present; None while it does."""
+        if self._host is None or not self._host.ready:
+            return "the models are being loaded"
+        return "stopping" if self._host.draining else None
+
+    @property
     def ready(self) -> bool:
         """Whether it serves."""
-        return self._host is not None and self._host.ready and not self._host.draining
+        return self.not_ready is None
 
     # -- while it serves
 

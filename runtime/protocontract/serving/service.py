@@ -18,6 +18,7 @@ from protocontract.chain import EvidenceLog, Level, ValueStore
 from protocontract.chain.infer import infer
 from protocontract.models import Answer, BatchError, BatchFailed, OutOfTime, RunFailed, WrongRows
 from protocontract.serving.call import Call, log, out_of_time, remaining
+from protocontract.serving.door import demand_response_size
 from protocontract.serving.interceptor_aio import abort
 from protocontract.serving.plan import MethodPlan, Route
 from protocontract.serving.rejection import Rejected, refused
@@ -323,19 +324,8 @@ class MethodService:
         if record is not None and plan.evidence_field and not getattr(response, plan.evidence_field):
             record.fill(getattr(response, plan.evidence_field))
             raw = self._call.response.write(response, None, None)
-        self._demand_size(raw)
+        demand_response_size(len(raw), self._host.max_response_bytes, plan.method.name)
         return raw, trail.metadata(record)
-
-    def _demand_size(self, raw: bytes) -> None:
-        limit = self._host.max_response_bytes
-        if limit is not None and len(raw) > limit:
-            raise refused(
-                "RESOURCE_EXHAUSTED",
-                f"a response of {len(raw)} bytes; expected at most {limit} (max_response_bytes)",
-                reason="RESPONSE_TOO_LARGE",
-                method=self.plan.method.name,
-                limit=str(limit),
-            )
 
     def _facts(self, ran: Ran) -> dict[str, Any]:
         """The facts of a run, as evidence holds them."""

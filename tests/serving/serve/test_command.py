@@ -6,9 +6,11 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -117,6 +119,12 @@ def identify(address: str, content: bytes = b"#!/bin/sh\necho") -> tuple[int, Ma
         return response.content_type, dict(told.trailing_metadata())
 
 
+def free_port() -> int:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        return int(taken.getsockname()[1])
+
+
 def eventually(done: Callable[[], bool]) -> None:
     until = time.monotonic() + WITHIN
     while not done():
@@ -126,7 +134,8 @@ def eventually(done: Callable[[], bool]) -> None:
 
 def test_it_serves_until_it_is_stopped_and_its_evidence_can_be_replayed(model: Path, tmp_path: Path) -> None:
     evidence, inputs = tmp_path / "evidence.jsonl", tmp_path / "inputs"
-    kept = ("--evidence", evidence, "--inputs", inputs)
+    port = free_port()
+    kept = ("--evidence", evidence, "--inputs", inputs, "--http", str(port))
     with serving(tmp_path, "--contract", SERVICE, "--model", model, *OPTIONS, *kept) as served:
         assert re.fullmatch(
             rf"serving {SERVICE} on 127\.0\.0\.1:\d+: content_type 1 \(sha256 [0-9a-f]{{4}}…\) on cpu\n", served.line
@@ -134,6 +143,9 @@ def test_it_serves_until_it_is_stopped_and_its_evidence_can_be_replayed(model: P
         label, told = identify(served.address)
         assert 1 <= label <= 214
         assert told["protocontract-model"] == "content_type@1"
+        for path, text in (("/livez", "alive\n"), ("/readyz", "ready\n")):
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=WITHIN) as answer:
+                assert answer.read().decode() == text
         assert served.stop() == 0
     assert verify(evidence).closed == 1
     replayed = run("evidence", "replay", evidence, "--inputs", inputs, "--model", model)
