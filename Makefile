@@ -72,6 +72,7 @@ generate: $(SETUP) ## Make generated/ again from contracts/
 bench: $(SETUP) ## Ratios against the neighbours, in one run
 	@$(BIN)/python -m pip install --quiet --requirement ci/requirements-bench.txt
 	@$(BIN)/python -m tests.bench
+	@$(BIN)/python -m tests.bench.serving
 	@test -z "$$KAFKA_BOOTSTRAP_SERVERS" || $(BIN)/python -W ignore -m tests.bench.guard
 
 conformance: $(SETUP) ## The official protovalidate conformance suite (needs go)
