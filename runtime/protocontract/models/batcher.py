@@ -31,6 +31,7 @@ from protocontract.models.batching import (
     WrongRows,
 )
 from protocontract.models.errors import ModelError, WrongInput
+from protocontract.models.padding import Lengths, Padding
 from protocontract.models.tensorrt import BatchSizes
 from protocontract.violations import ContractError
 
@@ -55,7 +56,7 @@ class Batcher:
     """Batches for one model on one event loop: ``answer = await batcher.submit(inputs, deadline)``.
 
     Requests are taken in the order in which they came. Only those with the same names, dtypes and sizes of all axes but
-    the first are put together: nothing is padded along other axes here.
+    the first are put together, and those whose other sizes ``padding`` makes the same.
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class Batcher:
         sizes: BatchSizes | None = None,
         max_deadline: float | None = None,
         joins: bool = True,
+        padding: Padding | None = None,
         loop: asyncio.AbstractEventLoop | None = None,
         runner: Runner | None = None,
         clock: Callable[[], int] = time.monotonic_ns,
@@ -76,8 +78,9 @@ class Batcher:
 
         ``queue`` is how many requests may wait, those in the model aside. ``sizes``: fill batches up to one of these.
         ``max_deadline`` (seconds): when to answer callers that set no deadline, or a later one. Where nobody ``joins``,
-        each request is a batch of its own. ``loop`` defaults to the running one, ``runner`` to a thread; ``clock``
-        gives the nanoseconds of the facts. Raises ContractError for numbers that make no sense.
+        each request is a batch of its own. ``padding`` puts requests of several lengths together. ``loop`` defaults to
+        the running one, ``runner`` to a thread; ``clock`` gives the nanoseconds of the facts. Raises ContractError for
+        numbers that make no sense.
         """
         if max_size < 1 or queue < 1:
             raise ContractError(f"max_size {max_size:,}, queue {queue:,}; expected 1 at least")
@@ -94,6 +97,7 @@ class Batcher:
         self._sizes: Final = sizes
         self._max_deadline: Final = max_deadline
         self._joins: Final = joins
+        self._padding: Final = padding
         self._came = 0
         self._loop: Final = loop or asyncio.get_running_loop()
         self._runner: Final[Runner] = runner or _Thread()
@@ -129,7 +133,7 @@ class Batcher:
         """
         if self._draining:
             raise Draining("takes no more requests: the service stops")
-        kind, rows = _kind(inputs)
+        kind, rows = _kind(inputs, self._padding)
         if not self._joins:
             self._came += 1
             kind = (*kind, ("", "alone", (self._came,)))
@@ -311,7 +315,8 @@ class Batcher:
             self._loop.call_soon_threadsafe(self._finished, batch, outcome)
 
     def _infer(self, batch: _Batch) -> list[Answer] | Callable[[], BatchError]:
-        inputs = _together([request.inputs for request in batch.requests])
+        padding = self._padding
+        inputs, longest = _together([request.inputs for request in batch.requests], padding)
         given = batch.rows
         if self._sizes is not None:
             given = self._sizes.fit(batch.rows)
@@ -330,6 +335,7 @@ class Batcher:
                 batch_ns=began - batch.started_ns,
                 infer_ns=ended - began,
                 model=ran.facts,
+                padded_to=longest,
             )
 
         for name, output in ran.outputs.items():
@@ -344,22 +350,26 @@ class Batcher:
         for request in batch.requests:
             own = slice(at, at + request.rows)
             at += request.rows
-            answers.append(
-                Answer(
-                    {name: output if alone else output[own].copy() for name, output in ran.outputs.items()},
-                    facts(request),
-                )
-            )
+            outputs = {name: output if alone else output[own] for name, output in ran.outputs.items()}
+            if padding is not None and not alone:
+                lengths = padding.lengths(request.inputs)
+                outputs = {name: padding.cut(name, output, lengths, longest) for name, output in outputs.items()}
+            if not alone:
+                # Memory of its own: nobody is to see, or keep, the rows of others.
+                outputs = {name: output.copy() for name, output in outputs.items()}
+            answers.append(Answer(outputs, facts(request)))
         return answers
 
 
-def _together(requests: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _together(requests: Sequence[Mapping[str, Any]], padding: Padding | None) -> tuple[dict[str, Any], Lengths]:
+    if padding is not None:
+        return padding.together(requests)
     if len(requests) == 1:
-        return dict(requests[0])
-    return {name: np.concatenate([inputs[name] for inputs in requests]) for name in requests[0]}
+        return dict(requests[0]), {}
+    return {name: np.concatenate([inputs[name] for inputs in requests]) for name in requests[0]}, {}
 
 
-def _kind(inputs: Mapping[str, Any]) -> tuple[_Kind, int]:
+def _kind(inputs: Mapping[str, Any], padding: Padding | None) -> tuple[_Kind, int]:
     """What can be put together with these inputs, and how many rows they have. Raises WrongInput."""
     rows: int | None = None
     kind: list[tuple[str, str, tuple[int, ...]]] = []
@@ -370,7 +380,8 @@ def _kind(inputs: Mapping[str, Any]) -> tuple[_Kind, int]:
         if rows is not None and count != rows:
             raise WrongInput(f"input `{name}` has {count:,} rows; expected {rows:,}, as the inputs before it")
         rows = count
-        kind.append((name, array.dtype.str, tuple(others)))
+        sizes = tuple(others) if padding is None else padding.kind(name, others)
+        kind.append((name, array.dtype.str, sizes))
     if not rows:
         raise WrongInput("no rows; expected one at least")
     return tuple(kind), rows

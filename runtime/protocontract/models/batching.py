@@ -15,7 +15,8 @@ class BatchFacts:
 
     ``rows`` are those of all requests of the batch, ``padding`` the rows that were added behind them and belong to
     nobody. Nanoseconds: ``queue_ns`` from the request to the start of its batch, ``batch_ns`` until the model was
-    called (rows put together and filled up), ``infer_ns`` in the model. ``model`` is what ``Ran.facts`` says.
+    called (rows put together and filled up), ``infer_ns`` in the model. ``model`` is what ``Ran.facts`` says,
+    ``padded_to`` the sizes of axes that requests were filled up to.
     """
 
     rows: int
@@ -26,11 +27,14 @@ class BatchFacts:
     batch_ns: int
     infer_ns: int
     model: Mapping[str, str] = field(default_factory=dict[str, str])
+    padded_to: Mapping[str, int] = field(default_factory=dict[str, int])
 
     def texts(self) -> dict[str, str]:
         """As evidence holds them, times aside: those have a place of their own in a step."""
+        sizes = ",".join(f"{name}={size}" for name, size in sorted(self.padded_to.items()))
         return {
             **self.model,
+            **({"batch_padded_to": sizes} if sizes else {}),
             "batch_rows": str(self.rows),
             "batch_padding": str(self.padding),
             "batch_requests": str(self.requests),

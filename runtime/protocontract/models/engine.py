@@ -1,7 +1,7 @@
 """``Engine``: what runs a model for a service, wherever it runs.
 
-``Model`` (ONNX Runtime here), ``Degrading`` (with a declared stand-in) and ``RemoteModel`` (another server) are engines;
-a ``Batcher`` and a service know no more of them than this.
+``Model`` (ONNX Runtime here), ``Degrading`` (with a declared stand-in) and ``RemoteModel`` (another server) are
+engines; a ``Batcher`` and a service know no more of them than this.
 """
 
 from __future__ import annotations

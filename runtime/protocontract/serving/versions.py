@@ -18,6 +18,7 @@ from typing import Any, Final
 from protocontract._files import file_sha256
 from protocontract.models import Batcher, Engine, ModelError
 from protocontract.models.fallback import Event
+from protocontract.models.padding import Padding
 from protocontract.serving.engines import (
     FIRST_VERSION,
     EngineOptions,
@@ -161,6 +162,11 @@ class Versions:
         self._open_model: Final = open_model
         self._tables: dict[str, Table] = {}
         self._leaving: set[asyncio.Task[int]] = set()
+
+    @property
+    def plan(self) -> Plan:
+        """What the service does."""
+        return self._plan
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -317,6 +323,7 @@ class Versions:
             sizes=batch_sizes(way[0], self._options, tensorrt=on_tensorrt),
             max_deadline=level.max_deadline or self._max_deadline,
             joins=joins,
+            padding=Padding.of(way[1].inputs, way[1].outputs),
         )
 
 

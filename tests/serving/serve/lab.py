@@ -65,6 +65,29 @@ def scaled(path: Path, factor: float = 1.0, *, width: int = 4, batched: bool = T
     return _save(path, nodes, [helper.make_tensor_value_info("x", TensorProto.FLOAT, dims)], outputs, weights)
 
 
+def masked(path: Path) -> Path:
+    """ids and mask [N, tokens] to the mean of ids that the mask leaves [N, 1], and ids times 2 [N, tokens]."""
+    weights = [numpy_helper.from_array(np.array(2, "float32"), "two"), numpy_helper.from_array(np.array([1]), "axis")]
+    nodes = [
+        helper.make_node("Cast", ["mask"], ["real"], name="cast", to=TensorProto.FLOAT),
+        helper.make_node("Mul", ["ids", "real"], ["kept"], name="keep"),
+        helper.make_node("ReduceSum", ["kept", "axis"], ["sum"], name="sum", keepdims=1),
+        helper.make_node("ReduceSum", ["real", "axis"], ["count"], name="count", keepdims=1),
+        helper.make_node("Div", ["sum", "count"], ["mean"], name="mean"),
+        helper.make_node("Mul", ["ids", "two"], ["doubled"], name="double"),
+    ]
+    dims: list[Any] = ["N", "T"]
+    inputs = [
+        helper.make_tensor_value_info("ids", TensorProto.FLOAT, dims),
+        helper.make_tensor_value_info("mask", TensorProto.INT64, dims),
+    ]
+    outputs = [
+        helper.make_tensor_value_info("mean", TensorProto.FLOAT, ["N", 1]),
+        helper.make_tensor_value_info("doubled", TensorProto.FLOAT, dims),
+    ]
+    return _save(path, nodes, inputs, outputs, weights)
+
+
 def moods(path: Path, labels: Sequence[str] = ("calm", "glad", "sad")) -> Path:
     """counts [N, 4] to scores [N, 3]: the first three counts, and its labels."""
     weights = [numpy_helper.from_array(np.eye(4, 3, dtype="float32"), "weights")]
@@ -195,8 +218,13 @@ async def serving(
 class Caller:
     """Makes calls of the services of lab.proto."""
 
-    _REPLIES: Final = {"Rows": "Same", "Saying": "Mood", "Choice": "Chosen"}
-    _PATHS: Final = {"Rows": "/lab.v1.Echo/Run", "Saying": "/lab.v1.Moods/Tell", "Choice": "/lab.v1.Two/Choose"}
+    _REPLIES: Final = {"Rows": "Same", "Saying": "Mood", "Choice": "Chosen", "Tokens": "Reading"}
+    _PATHS: Final = {
+        "Rows": "/lab.v1.Echo/Run",
+        "Saying": "/lab.v1.Moods/Tell",
+        "Choice": "/lab.v1.Two/Choose",
+        "Tokens": "/lab.v1.Lengths/Read",
+    }
 
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self.channel = channel
