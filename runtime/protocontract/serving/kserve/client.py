@@ -80,7 +80,7 @@ class Transport(Protocol):
         no arrays."""
         ...
 
-    def tensor(self, name: str, shape: Sequence[int], datatype: str) -> Any:
+    def tensor(self, name: str, array: Any, datatype: str) -> Any:
         """An input of tritonclient's."""
         ...
 
@@ -159,9 +159,7 @@ class RemoteModel:
         datatype = BYTES if array.dtype.kind in "OS" else DATATYPES[str(array.dtype)]
         if port is not None and port.dtype == "bfloat16":
             datatype, array = "BF16", array.view(triton_to_np_dtype("BF16"))
-        found = self._transport.tensor(name, array.shape, datatype)
-        found.set_data_from_numpy(np.ascontiguousarray(array))
-        return found
+        return self._transport.tensor(name, np.ascontiguousarray(array), datatype)
 
 
 #: Codes that say that the server is not there, or not in time.

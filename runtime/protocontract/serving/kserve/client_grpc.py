@@ -29,9 +29,11 @@ class GrpcTransport:
         server: Any = self._client.get_server_metadata(client_timeout=seconds)
         return Described(signature_of(model), model.platform, tuple(model.versions), server.name, server.version)
 
-    def tensor(self, name: str, shape: Sequence[int], datatype: str) -> Any:
+    def tensor(self, name: str, array: Any, datatype: str) -> Any:
         """An input of tritonclient's."""
-        return triton.InferInput(name, list(shape), datatype)
+        found = triton.InferInput(name, list(array.shape), datatype)
+        found.set_data_from_numpy(array)
+        return found
 
     def infer(self, inputs: Sequence[Any], outputs: Sequence[str], seconds: float) -> Mapping[str, Any]:
         """Arrays by output, of raw contents and of typed ones (tritonclient itself reads only raw numbers)."""

@@ -1,6 +1,7 @@
-"""KServe v2 over REST with binary data, by tritonclient's asyncio client on a loop of its own.
+"""KServe v2 over REST, with binary data where the server takes them, by tritonclient's asyncio client.
 
-Its other client cannot be shared by threads, and takes no deadline for a call.
+The client has a loop and a thread of its own: tritonclient's other one cannot be shared by threads, and takes no
+deadline for a call.
 """
 
 # pyright: reportMissingImports=false
@@ -32,6 +33,8 @@ class HttpTransport:
         self._thread.start()
         self._closed = False
         self._client: Final = self._wait(self._connect(), None)
+        # Until the server has said that it takes binary data. Not all do: MLServer's REST knows JSON alone.
+        self._binary = False
 
     async def _connect(self) -> Any:
         # Its session has to be made on the loop. How long a call may take is ours to say.
@@ -43,6 +46,7 @@ class HttpTransport:
         target = self._target
         model = self._wait(self._client.get_model_metadata(target.model, target.version), seconds)
         server = self._wait(self._client.get_server_metadata(), seconds)
+        self._binary = "binary_tensor_data" in (server.get("extensions") or ())
         ports = {
             kind: [SimpleNamespace(**{"shape": (), **port}) for port in model.get(kind) or ()]
             for kind in ("inputs", "outputs")
@@ -51,15 +55,21 @@ class HttpTransport:
         versions = tuple(map(str, model.get("versions") or ()))
         return Described(signature, str(model.get("platform", "")), versions, server["name"], str(server["version"]))
 
-    def tensor(self, name: str, shape: Sequence[int], datatype: str) -> Any:
+    def tensor(self, name: str, array: Any, datatype: str) -> Any:
         """An input of tritonclient's."""
-        return triton.InferInput(name, list(shape), datatype)
+        found = triton.InferInput(name, list(array.shape), datatype)
+        found.set_data_from_numpy(array, binary_data=self._binary)
+        return found
 
     def infer(self, inputs: Sequence[Any], outputs: Sequence[str], seconds: float) -> Mapping[str, Any]:
         """Arrays by output."""
-        asked = [triton.InferRequestedOutput(name, binary_data=True) for name in outputs] or None
+        asked = [triton.InferRequestedOutput(name, binary_data=self._binary) for name in outputs] or None
         target = self._target
-        result = self._wait(self._client.infer(target.model, list(inputs), target.version, asked), seconds)
+        # tritonclient names no type of content, and some servers read JSON only where it is named.
+        headers = None if self._binary else {"Content-Type": "application/json"}
+        result = self._wait(
+            self._client.infer(target.model, list(inputs), target.version, asked, headers=headers), seconds
+        )
         return {output["name"]: _array(result, output) for output in result.get_response().get("outputs") or ()}
 
     def close(self) -> None:

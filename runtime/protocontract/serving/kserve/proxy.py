@@ -28,6 +28,8 @@ T = TypeVar("T")
 #: A caller is told here which model answered, and in which tensors there are numbers that are not finite.
 MODEL_KEY: Final = "protocontract-model"
 NONFINITE_KEY: Final = "protocontract-nonfinite"
+#: Extensions of KServe that need nothing of us but to pass on messages and parameters.
+_PASSED_EXTENSIONS: Final = ("sequence", "schedule_policy", "parameters", "statistics", "model_configuration")
 #: Above so many bytes, tensors are looked at on a thread, so that other calls go on meanwhile.
 _LONG: Final = 256 * 1024
 #: gRPC's limit of a message where no model has one, in bytes.
@@ -103,6 +105,15 @@ class Proxy:
         except Rejected:
             return False
         return True
+
+    async def metadata(self) -> Any:
+        """What the server says of itself (``ServerMetadataResponse``), with the extensions that come through here.
+        Raises Rejected."""
+        found = await self.upstream.call("ServerMetadata", messages.ServerMetadataRequest())
+        kept = [each for each in found.extensions if each in _PASSED_EXTENSIONS]
+        # Binary data of REST end here: the server gets raw contents.
+        found.extensions[:] = sorted({*kept, "binary_tensor_data"})
+        return found
 
     async def model_ready(self, served: Served) -> bool:
         """Whether the server has the model. Raises Rejected where it cannot be asked."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from typing import Any, Final, NoReturn
+from typing import Any, Final
 
 import grpc
 import grpc.aio
@@ -13,6 +13,7 @@ from grpc_health.v1 import health, health_pb2
 from grpc_reflection.v1alpha import reflection
 
 from protocontract.serving.call import remaining
+from protocontract.serving.interceptor_aio import abort
 from protocontract.serving.kserve.models import Asked, Served
 from protocontract.serving.kserve.protocol import SERVICE, messages
 from protocontract.serving.kserve.proxy import Proxy
@@ -78,14 +79,14 @@ class _Servicer:
             served = self._proxy.models.find(request.name, request.version)
             return messages.ModelReadyResponse(ready=await self._proxy.model_ready(served))
         except Rejected as rejected:
-            return await _abort(context, rejected)
+            return await abort(context, rejected)
 
     async def metadata(self, request: Any, context: Any) -> Any:
-        """The server's own."""
+        """The server's own, with the extensions that come through here."""
         try:
-            return await self._proxy.upstream.call("ServerMetadata", request)
+            return await self._proxy.metadata()
         except Rejected as rejected:
-            return await _abort(context, rejected)
+            return await abort(context, rejected)
 
     def _about(self, rpc: str) -> Callable[[Any, Any], Awaitable[Any]]:
         async def answer(request: Any, context: Any) -> Any:
@@ -94,7 +95,7 @@ class _Servicer:
                 request.version = request.version or served.version
                 return await self._proxy.upstream.call(rpc, request)
             except Rejected as rejected:
-                return await _abort(context, rejected)
+                return await abort(context, rejected)
 
         return answer
 
@@ -115,7 +116,7 @@ class _Servicer:
             request = self._proxy.read(raw)
             found = await self._proxy.infer(request, len(raw), remaining(context), _metadata(context))
         except Rejected as rejected:
-            return await _abort(context, rejected)
+            return await abort(context, rejected)
         context.set_trailing_metadata(found.metadata)
         return found.response
 
@@ -126,7 +127,7 @@ class _Servicer:
             async for response in stream.responses():
                 yield response
         except Rejected as rejected:
-            await _abort(context, rejected)
+            await abort(context, rejected)
 
 
 class _Stream:
@@ -210,8 +211,3 @@ def _at(rejected: Rejected, index: int, kind: str) -> Rejected:
 
 def _metadata(context: Any) -> Sequence[tuple[str, Any]]:
     return [(key, value) for key, value in context.invocation_metadata() or () if not key.startswith(_OWN)]
-
-
-async def _abort(context: Any, rejected: Rejected) -> NoReturn:
-    await context.abort(getattr(grpc.StatusCode, rejected.code), rejected.status.message, rejected.metadata())
-    raise AssertionError("abort returned")

@@ -84,8 +84,8 @@ class _Rest:
         return web.Response(status=200 if await self._proxy.model_ready(served) else 503)
 
     async def server(self, request: web.Request) -> web.Response:
-        """The server's own metadata."""
-        return _told(await self._proxy.upstream.call("ServerMetadata", messages.ServerMetadataRequest()))
+        """The server's own metadata, with the extensions that come through here."""
+        return _told(await self._proxy.metadata())
 
     def about(self, rpc: str, message: Any, part: str = "") -> Handler:
         """What the server says of a declared model."""
