@@ -1,14 +1,12 @@
 """Reads TypeScript files: every place where they use an element of the contracts, and what is new to the compiler.
 
-The work is done by the program in ``node/``: one process for all files.
+The work is done by the program in ``node/`` (``process.py``).
 """
 
 from __future__ import annotations
 
 import base64
 import binascii
-import json
-import subprocess
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,16 +16,15 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from google.protobuf.message import DecodeError
 
 from protocontract_ci.model import Use
-from protocontract_ci.usage.python.checker import CheckerError
 from protocontract_ci.usage.python.copies import Copy
 from protocontract_ci.usage.python.reader import Unread
 from protocontract_ci.usage.python.thresholds import Threshold
 from protocontract_ci.usage.typescript.declarations import State, affected, write_declarations
-from protocontract_ci.usage.typescript.prepare import PROGRAM, NotPreparedError, packages
+from protocontract_ci.usage.typescript.prepare import NotPreparedError
+from protocontract_ci.usage.typescript.process import ask
 
 #: The names of files that are read.
 SUFFIXES: Final = (".ts", ".tsx", ".mts", ".cts")
-_SECONDS: Final = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +136,7 @@ def read_typescript(
     states = {"all": write_declarations([before] if after is None else [before, after])}
     if after is not None:
         states.update(old=write_declarations([before]), new=write_declarations([after]))
-    answer = _ask(
+    answer = ask(
         {
             "root": str(folder.resolve()),
             "files": list(texts),
@@ -178,7 +175,7 @@ def absent_in(folder: Path, files: Iterable[str], state: State) -> list[tuple[st
     if not names:
         return []
     states = {"all": write_declarations([state]).as_json()}
-    answer = _ask({"root": str(folder.resolve()), "files": names, "states": states, "affected": [], "absent": True})
+    answer = ask({"root": str(folder.resolve()), "files": names, "states": states, "affected": [], "absent": True})
     return [(each["file"], each["line"], each["owner"], each["name"]) for each in answer["absent"]]
 
 
@@ -198,21 +195,6 @@ def read_or_say_why(
         return read_typescript(folder, names, before, after, named)
     except NotPreparedError as error:
         return TypeScriptUses(unread=[Unread(name, str(error)) for name in names])
-
-
-def _ask(request: Mapping[str, Any]) -> Any:
-    node, where = packages()
-    command = [node, "--max-old-space-size=4096", "--max-semi-space-size=64", str(PROGRAM / "main.mjs"), str(where)]
-    try:
-        done = subprocess.run(
-            command, input=json.dumps(request), capture_output=True, text=True, check=False, timeout=_SECONDS
-        )
-    except subprocess.TimeoutExpired:
-        raise CheckerError(f"the TypeScript reader did not end within {_SECONDS} s") from None
-    if done.returncode:
-        reason = [line for line in done.stderr.splitlines() if "Error" in line]
-        raise CheckerError(f"the TypeScript reader failed: {reason[0].strip() if reason else 'no message'}")
-    return json.loads(done.stdout)
 
 
 def _file(text: str, found: Mapping[str, Any]) -> TypeScriptFile:

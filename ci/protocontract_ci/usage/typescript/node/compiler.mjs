@@ -24,8 +24,10 @@ const KEPT = [
 const GENERATED = /_pb(\.d)?\.[cm]?[jt]s$/;
 
 export class Compiler {
-  constructor(ts, request) {
+  constructor(ts, request, libraries) {
     this.ts = ts;
+    this.libraries = libraries;
+    this.libraryFolder = dirname(ts.getDefaultLibFilePath({}));
     this.request = request;
     this.root = resolve(request.root).replaceAll("\\", "/");
     this.sources = new Map();
@@ -125,7 +127,7 @@ export class Compiler {
     const host = {
       getSourceFile: (name, options) => this.source(group.key, name, options),
       getDefaultLibFileName: (options) => ts.getDefaultLibFilePath(options),
-      getDefaultLibLocation: () => dirname(ts.getDefaultLibFilePath(group.options)),
+      getDefaultLibLocation: () => this.libraryFolder,
       writeFile: () => {},
       getCurrentDirectory: () => this.root,
       getCanonicalFileName: (name) => name,
@@ -153,11 +155,13 @@ export class Compiler {
 
   source(key, name, options) {
     const at = `${key}\0${name}`;
-    if (!this.sources.has(at)) {
+    // What the compiler declares itself is most of the work, and the same for all requests with these options.
+    const sources = dirname(name) === this.libraryFolder ? this.libraries : this.sources;
+    if (!sources.has(at)) {
       const text = this.text(name);
-      this.sources.set(at, text === undefined ? undefined : this.ts.createSourceFile(name, text, options, true));
+      sources.set(at, text === undefined ? undefined : this.ts.createSourceFile(name, text, options, true));
     }
-    return this.sources.get(at);
+    return sources.get(at);
   }
 
   meanings(state) {
