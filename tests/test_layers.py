@@ -38,7 +38,7 @@ ONLY_IN = {
     "tritonclient": ["serving/kserve"],
     "aiohttp": ["serving/kserve"],
     "opentelemetry": ["kafka/tracing.py"],
-    "prometheus_client": ["metrics.py"],
+    "prometheus_client": ["metrics.py", "serving/metrics.py"],
     "torch": ["torch"],
     "torchdata": ["torch"],
     "pyarrow": ["arrow", "records/arrow"],

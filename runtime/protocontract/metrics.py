@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from protocontract.kafka.halting import _Watch
     from protocontract.kafka.oldest import Looked, OldestWatch
 
-__all__ = ["CONTENT_TYPE", "OTHER", "GuardCollector", "exposition"]
+__all__ = ["CONTENT_TYPE", "OTHER", "GuardCollector", "counter", "exposition", "gauge"]
 
 CONTENT_TYPE = CONTENT_TYPE_LATEST
 
@@ -123,13 +123,13 @@ class GuardCollector(Collector):
             tally = judged.setdefault(name, [0, 0])
             tally[0] += counts.valid
             tally[1] += counts.broken
-        yield _counter(
+        yield counter(
             "data_contract_records",
             "Records by what became of them; abandoned ones are read again.",
             ("contract", "topic", "outcome"),
             sorted(outcomes.items()),
         )
-        yield _counter(
+        yield counter(
             "data_contract_judged_records",
             "Records by whether they keep their contract: what levels are judged by.",
             ("contract", "group", "verdict"),
@@ -139,7 +139,7 @@ class GuardCollector(Collector):
                 for verdict, count in (("broken", broken), ("valid", valid))
             ),
         )
-        yield _gauge(
+        yield gauge(
             "contract_compliance_ratio",
             "Share of judged records that keep their contract, since the start.",
             ("contract",),
@@ -159,7 +159,7 @@ class GuardCollector(Collector):
         # In the order in which they came first, which is that in which they are admitted.
         for (contract, rule, kind), count in self._guard.stats.violations.copy().items():
             violations[self._contract(contract), *self._rules_seen.of(rule, kind)] += count
-        yield _counter(
+        yield counter(
             "data_contract_violations",
             "Rejected records by the rules they broke; one for each rule.",
             ("contract", "rule_id", "error_class"),
@@ -168,7 +168,7 @@ class GuardCollector(Collector):
         warnings: defaultdict[tuple[str, ...], int] = defaultdict(int)
         for rule, count in self._guard.stats.warnings.copy().items():
             warnings[self._warnings_seen.of(rule)] += count
-        yield _counter(
+        yield counter(
             "data_contract_warnings",
             "Records by the rules that they broke and that only warn.",
             ("rule_id",),
@@ -243,7 +243,7 @@ class GuardCollector(Collector):
             ("producer", "From the event to the record's timestamp"),
             ("consumer", "From the record's timestamp until it was judged"),
         ):
-            yield _gauge(
+            yield gauge(
                 f"data_contract_{side}_delay_seconds",
                 f"{what}; of the last record.",
                 ("contract", "group"),
@@ -258,7 +258,7 @@ class GuardCollector(Collector):
         """What whole-stream levels are computed from, over all processes of a group."""
         own = ("contract", "group")
         watches = self._watches()
-        yield _counter(
+        yield counter(
             "data_contract_late_records",
             "Records that were validated later than the promised latency.",
             own,
@@ -275,20 +275,20 @@ class GuardCollector(Collector):
                 buckets = list(zip(bounds, accumulate(delay.counts), strict=True))
                 delays.add_metric([*labels, clock], buckets, delay.seconds)
         yield delays
-        yield _gauge(
+        yield gauge(
             "data_contract_last_record_timestamp_seconds",
             "When the last record was validated; absent before the first.",
             own,
             ((labels, watch.delays.last) for labels, watch in watches if watch.delays.last is not None),
         )
-        yield _gauge(
+        yield gauge(
             "data_contract_watched_since_timestamp_seconds",
             "Since when this member has partitions that run; absent while it has none.",
             own,
             ((labels, watch.live.started) for labels, watch in watches if watch.running),
         )
         info = ("contract", "group", "version", "fingerprint")
-        yield _gauge(
+        yield gauge(
             "data_contract_guard_info",
             "1; which version of a contract this process applies.",
             info,
@@ -321,13 +321,13 @@ class GuardCollector(Collector):
             return
         tally = self._guard.shadow.tally
         results = [("agreed", tally.agreed), ("failed", tally.failed), *((kind, tally.kinds[kind]) for kind in KINDS)]
-        yield _counter(
+        yield counter(
             "data_contract_shadow_records",
             "Records by what the candidate contract would do with them; failed ones met a mistake in it.",
             ("result",),
             (((result,), count) for result, count in results),
         )
-        yield _counter(
+        yield counter(
             "data_contract_shadow_differences",
             "Records by the rules that make a difference; one for each rule.",
             ("kind", "rule_id"),
@@ -365,7 +365,7 @@ class GuardCollector(Collector):
                 "Since when the open transaction keeps readers of committed records waiting; 0 without one.",
                 age,
             )
-            yield _counter(
+            yield counter(
                 "data_contract_transactions",
                 "Transactions by how they ended.",
                 ("result",),
@@ -381,25 +381,27 @@ class GuardCollector(Collector):
             yield CounterMetricFamily(f"data_contract_{name}", help_text, count)
 
 
-def _counter(
+def counter(
     name: str, text: str, labels: tuple[str, ...], samples: Iterable[tuple[tuple[str, ...], float]]
 ) -> CounterMetricFamily:
+    """A counter's samples, by the values of its labels."""
     family = CounterMetricFamily(name, text, labels=labels)
     for values, count in samples:
         family.add_metric(values, count)
     return family
 
 
-def _gauge(
+def gauge(
     name: str, text: str, labels: tuple[str, ...], samples: Iterable[tuple[tuple[str, ...], float]]
 ) -> GaugeMetricFamily:
+    """A gauge's samples, by the values of its labels."""
     family = GaugeMetricFamily(name, text, labels=labels)
     for values, value in samples:
         family.add_metric(values, value)
     return family
 
 
-def exposition(collector: GuardCollector) -> bytes:
+def exposition(collector: Collector) -> bytes:
     """One collector's metrics in Prometheus' text format (``CONTENT_TYPE``)."""
     registry = CollectorRegistry()
     registry.register(collector)

@@ -31,10 +31,12 @@ _MAX_TEXT: Final = 300
 class Rejected(Exception):
     """A call ends here, with ``status``."""
 
-    def __init__(self, status: status_pb2.Status, contract: Contract[Any] | None = None) -> None:
+    def __init__(self, status: status_pb2.Status, contract: Contract[Any] | None = None, error_class: str = "") -> None:
+        """``error_class``: ``SOURCE/REMEDY`` of the first violation; empty where it is none."""
         super().__init__(status.message)
         self.status = status
         self.contract = contract
+        self.error_class = error_class
 
     @property
     def code(self) -> str:
@@ -128,7 +130,7 @@ def bad_message(
         told.field_violations.append(entry)
     if told.field_violations:
         _pack(status, told)
-    return Rejected(status, contract)
+    return Rejected(status, contract, f"{first.error_class.source}/{first.error_class.remedy}")
 
 
 def refused(code: str, message: str, /, **metadata: str) -> Rejected:
