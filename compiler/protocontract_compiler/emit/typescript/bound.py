@@ -1,0 +1,212 @@
+"""TypeScript of normalizers and relations with their options bound, and what of them is refused as inexact.
+
+``use`` gives the local name of what a helper module exports; a helper that nobody asks for is not written, and a bundle
+holds only the steps that a contract declares.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+from protocontract.normalize import instant, scalar
+from protocontract.normalize import label as labels
+from protocontract_compiler import ir
+from protocontract_compiler.emit.typescript.access import literal, text
+from protocontract_compiler.emit.typescript.inexact import Inexact
+
+Use = Callable[[str, str], str]
+"""(helper module, exported name) -> local name."""
+
+#: Options of relations that name fields, or that say nothing of what is right: compiled into code, or of no use here.
+_NOT_PASSED: Final = {
+    "spans": {"text", "start", "end", "surface"},
+    "sequence": {"same_length_as"},
+    "graph": {"id", "parents"},
+}
+# Letters whose case folding came, or came to matter, with a version of Unicode that some of Python's lack: those that
+# fold, and what they fold to.
+_YOUNG_CASE: Final = (
+    *(0x0264, 0x019B), *range(0xA7CB, 0xA7D0), *range(0xA7D2, 0xA7D6), *range(0xA7DA, 0xA7DE),
+    *range(0x10D50, 0x10D90), *range(0x16EA0, 0x16EE0),
+)  # fmt: skip
+
+
+def camel(name: str) -> str:
+    """An option's name as TypeScript has it."""
+    head, *rest = name.split("_")
+    return head + "".join(part.capitalize() for part in rest)
+
+
+def record(options: Mapping[str, str]) -> str:
+    """Code of an object with these properties, whose values are code."""
+    return f"{{ {', '.join(f'{name}: {code}' for name, code in options.items())} }}" if options else "{}"
+
+
+def call(function: str, options: Mapping[str, str]) -> str:
+    """Code that binds options: marked as without effect, so that a bundler may leave it out."""
+    return f"/* @__PURE__ */ {function}({record(options)})"
+
+
+def normalizer(use: Use, kind: str, options: Mapping[str, Any], field_type: int, place: ir.Place) -> str:
+    """Code of a normalizer. Raises Inexact."""
+    match kind:
+        case "text":
+            return _text(use, options, place)
+        case "label":
+            return _label(use, options, field_type, place)
+        case "scalar":
+            return _scalar(use, options, place)
+        case "instant":
+            return _instant(use, options)
+    raise Inexact(
+        place, f"`{kind}` has no translation", "normalise this field in Python, or leave its message out by `messages`"
+    )
+
+
+def relation(use: Use, kind: str, options: Mapping[str, Any], place: ir.Place) -> str:
+    """Code of a relation's check. Raises Inexact."""
+    if kind not in _NOT_PASSED:
+        raise Inexact(
+            place, f"`{kind}` has no translation", "check this field in Python, or leave its message out by `messages`"
+        )
+    passed: dict[str, str] = {}
+    for name, value in options.items():
+        if name in _NOT_PASSED[kind]:
+            continue
+        passed[camel(name)] = f"{value}n" if kind == "sequence" and name in ("first", "step") else literal(value)
+    return call(use(f"relations/{kind}", f"{kind}Checker"), passed)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Text
+
+
+def _text(use: Use, options: Mapping[str, Any], place: ir.Place) -> str:
+    if options.get("strip_html"):
+        raise Inexact(
+            place,
+            "`text.strip_html` needs an HTML tokenizer, which TypeScript's code has none of",
+            "strip markup in Python, or leave the message out by `messages`",
+        )
+    if options.get("amounts") is not None:
+        raise Inexact(
+            place,
+            "`text.amounts` finds amounts of money in texts, which has no translation",
+            "normalise amounts in Python, or leave the message out by `messages`",
+        )
+    steps = []
+    form = ""
+    if options.get("strip_bom"):
+        steps.append(use("normalize/text", "stripBom"))
+    if options.get("normalize"):
+        name = str(options["normalize"])
+        module = "normalize/composition" if name == "nfc" else "normalize/compatibility"
+        form = f"{use('normalize/text', 'normalization')}({use(module, name)})"
+        steps.append(form)
+    if options.get("fold_width"):
+        steps.append(use("normalize/width", "widthEdits"))
+    if options.get("strip_controls"):
+        steps.append(use("normalize/text", "stripControls"))
+    if form and (options.get("fold_width") or options.get("strip_controls")):
+        # Both can bring characters together that compose.
+        steps.append(form)
+    steps += [use("normalize/text", camel(name)) for name in ("collapse_whitespace", "trim") if options.get(name)]
+    bound = {"steps": f"[{', '.join(steps)}]"}
+    reject = list(dict.fromkeys(options.get("reject") or ()))
+    if "mojibake" in reject:
+        raise Inexact(
+            place,
+            "`text.reject: MOJIBAKE` weighs signs of damage, which has no translation",
+            "reject damaged texts in Python, or leave the message out by `messages`",
+        )
+    if reject:
+        bound["reject"] = f"[{', '.join(use('normalize/text', each.upper()) for each in reject)}]"
+    if options.get("reject_empty"):
+        bound["rejectEmpty"] = "true"
+    return call(use("normalize/text", "textNormalizer"), bound)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Labels and cells
+
+
+def _label(use: Use, options: Mapping[str, Any], field_type: int, place: ir.Place) -> str:
+    if field_type in ir.INTEGER_TYPES:
+        bound = {"numClasses": literal(options["num_classes"])}
+        if options.get("ignore_index") is not None:
+            bound["ignoreIndex"] = f"{options['ignore_index']}n"
+        return call(use("normalize/class_number", "classChecker"), bound)
+    words = labels.words(options["aliases"])
+    for word in words:
+        _check_case(word, "label.aliases", place)
+    return f"/* @__PURE__ */ {use('normalize/label', 'labelNormalizer')}({_pairs(words)})"
+
+
+def _pairs(pairs: Mapping[str, Any]) -> str:
+    """A list of pairs: an object's keys may mean something else to JavaScript, such as ``__proto__``."""
+    return f"[{', '.join(f'[{text(key)}, {literal(value)}]' for key, value in pairs.items())}]"
+
+
+def _check_case(word: str, option: str, place: ir.Place) -> None:
+    young = [each for each in word if ord(each) in _YOUNG_CASE or unicodedata.category(each) == "Cn"]
+    if young:
+        raise Inexact(
+            place,
+            f"`{option}` has a letter (U+{ord(young[0]):04X}) whose case folding differs between versions of Unicode",
+            "use another word",
+        )
+
+
+def _scalar(use: Use, options: Mapping[str, Any], place: ir.Place) -> str:
+    kind = str(options["type"])
+    bound = {"foldWidth": "true"} if options.get("fold_width") else {}
+    if kind == "bool":
+        words = options.get("bool_words") or {}
+        for word in words:
+            _check_case(word, "scalar.bool_words", place)
+        if words:
+            bound["words"] = _pairs(words)
+        return call(use("normalize/scalar", "boolCell"), bound)
+    bound["type"] = text(kind)
+    if kind in scalar.INTEGERS:
+        low, high = scalar.INTEGERS[kind]
+        return call(use("normalize/scalar", "integerCell"), {**bound, "low": f"{low}n", "high": f"{high}n"})
+    if options.get("exact"):
+        bound["exact"] = "true"
+    if options.get("finite") is False:
+        bound["finite"] = "false"
+    return call(use("normalize/scalar", "floatCell"), bound)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Moments
+
+_UNIT_DIGITS: Final = {"s": 9, "ms": 6, "us": 3, "ns": 0}
+#: Options that say what is done where otherwise a moment is refused.
+_WIDENING: Final = {
+    "gap": "shiftGap",
+    "leap_second": "leapSecond",
+    "hour24": "hour24",
+    "date_only": "dateOnly",
+    "excess_fraction": "truncate",
+}
+
+
+def _instant(use: Use, options: Mapping[str, Any]) -> str:
+    given = {name: str(value) for name, value in options.items() if value not in (None, "reject")}
+    bound: dict[str, str] = {}
+    if "zone" in given:
+        bound["zone"] = text(given["zone"])
+    if "order" in given:
+        bound["order"] = text(given["order"].upper())
+    if "epoch_unit" in given:
+        bound["epochDigits"] = str(_UNIT_DIGITS[given["epoch_unit"]])
+    if "fold" in given:
+        bound["fold"] = text(given["fold"])
+    bound |= {camelled: "true" for name, camelled in _WIDENING.items() if name in given}
+    for name in ("min", "max"):
+        if name in given:
+            bound[name] = text(instant.normalize(given[name]).value)
+    return call(use("normalize/instant", "instantNormalizer"), bound)

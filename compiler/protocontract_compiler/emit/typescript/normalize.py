@@ -1,0 +1,201 @@
+"""Emits ``normalize<Message>``: what the fields of one message become before they are validated.
+
+The message is a copy and is changed in place. A violation or change is noted where it is found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from protocontract_compiler import ir
+from protocontract_compiler.emit.names import Names, snake
+from protocontract_compiler.emit.typescript import bound
+from protocontract_compiler.emit.typescript.access import (
+    BIG,
+    assign,
+    default,
+    literal,
+    place,
+    present,
+    read,
+    subscript_of,
+    text,
+)
+from protocontract_compiler.emit.typescript.module import Module
+from protocontract_compiler.emit.typescript.validate import comment
+from protocontract_compiler.emit.typescript.walk import Walkers, entry
+from protocontract_compiler.emit.walk import acts, has_normalizer, spans_into
+from protocontract_compiler.emit.writer import Writer
+from protocontract_compiler.typescript_names import property_name
+
+
+def _part(field: ir.Field) -> ir.Field:
+    """The field of one value: of a map, of its values."""
+    return field.value or field
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """One value under a normalizer while its code is written: its variable, where it stands, and its subscript."""
+
+    name: str
+    message: ir.Message
+    field: ir.Field
+    held: str = ""
+    subscript: str = ""
+
+    @property
+    def place(self) -> str:
+        """The last arguments of calls that note something about the value."""
+        return f"at, {self.subscript}" if self.subscript else "at"
+
+    def store(self, code: str) -> str:
+        """The statement that puts a value into the place."""
+        return f"{self.held} = {code};" if self.held else assign("m", self.message, self.field, code)
+
+
+class Normalizers(Walkers):
+    """The normalize functions of one module."""
+
+    prefix = "normalize"
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module, has_normalizer)
+
+    def own(self, message: ir.Message, writer: Writer, names: Names) -> None:
+        for field in message.fields:
+            if not acts(field):
+                continue
+            assert field.normalizer is not None
+            writer.line(comment(field.normalizer.place, f"{field.name}: {field.normalizer.kind}").lstrip())
+            match field.shape:
+                case ir.Shape.SINGULAR:
+                    name = names.fresh(property_name(field.name))
+                    condition = present("m", message, field) if field.has_presence else f"{name} !== {default(field)}"
+                    if not field.has_presence:
+                        writer.line(f"const {name} = {read('m', message, field)};")
+                    with _braces(writer, f"if ({condition})"):
+                        if field.has_presence:
+                            writer.line(f"const {name} = {read('m', message, field)};")
+                        self._value(_Value(name, message, field), writer, names)
+                case ir.Shape.REPEATED:
+                    index, name = names.fresh("i"), names.fresh("value")
+                    with _braces(writer, f"for (const [{index}, {name}] of {place('m', field)}.entries())"):
+                        value = _Value(name, message, field, f"{place('m', field)}[{index}]", index)
+                        self._value(value, writer, names)
+                case ir.Shape.MAP:
+                    name = names.fresh("value")
+                    key = self.open_map(field, writer, names)
+                    with writer.indented():
+                        held = entry(field, key)
+                        writer.line(f"const {name} = {held}!;")
+                        self._value(_Value(name, message, field, held, subscript_of(field, key)), writer, names)
+                    writer.line("}")
+
+    # -- one value
+
+    def _value(self, value: _Value, writer: Writer, names: Names) -> None:
+        field, message = value.field, value.message
+        normalizer = field.normalizer
+        assert normalizer is not None
+        options = ir.keywords(normalizer.options)
+        code = bound.normalizer(self.module.use, normalizer.kind, options, _part(field).type, normalizer.place)
+        constant = self.module.own_constant(code, f"{normalizer.kind}_{snake(message.python_path)}_{field.name}")
+        site = self.module.site(
+            message, field, normalizer.kind, spoils=(normalizer.target,) if normalizer.target else ()
+        )
+        result = names.fresh("result")
+        writer.line(f"const {result} = {constant}({value.name});")
+        is_number = _part(field).type in ir.INTEGER_TYPES
+        match normalizer.kind:
+            case "text":
+                self._edited(value, site, result, writer)
+            case "label" if is_number:
+                # A class number stays as it is, or is refused.
+                writer.line(f"if ({result} !== undefined) {self._refuse(site, value, result)}")
+            case "instant" if normalizer.target:
+                self._timestamp(value, normalizer.target, site, result, writer, names)
+            case "instant" if is_number:
+                # A number stays a number in its declared unit: only its range is judged.
+                is_refusal = self.module.use("refusal", "isRefusal")
+                writer.line(f"if ({is_refusal}({result})) {self._refuse(site, value, result)}")
+            case _:
+                self._plain(site, value, result, writer)
+
+    def _refuse(self, site: str, value: _Value, result: str) -> str:
+        return f"{self.module.use('violation', 'refuse')}(run, {site}, {result}, {value.name}, {value.place});"
+
+    @contextmanager
+    def _accepted(self, site: str, value: _Value, result: str, writer: Writer, condition: str = "") -> Iterator[None]:
+        """Notes a refusal; the block is for the other case."""
+        writer.line(f"if ({self.module.use('refusal', 'isRefusal')}({result})) {{")
+        with writer.indented():
+            writer.line(self._refuse(site, value, result))
+        with _braces(writer, f"}} else{f' if ({condition})' if condition else ''}"):
+            yield
+
+    def _plain(self, site: str, value: _Value, result: str, writer: Writer) -> None:
+        """The result goes into the field itself."""
+        with self._accepted(site, value, result, writer, f"{result} !== {value.name}"):
+            self._store(site, value, result, writer)
+
+    def _store(self, site: str, value: _Value, stored: str, writer: Writer) -> None:
+        writer.line(value.store(stored))
+        change = self.module.use("violation", "change")
+        writer.line(f"{change}(run, {site}, {value.name}, {stored}, {value.place});")
+
+    def _timestamp(self, value: _Value, target_name: str, site: str, result: str, writer: Writer, names: Names) -> None:
+        """The moment goes into a sibling, and the field stays as it came."""
+        target = value.message.field(target_name)
+        target_site = self.module.site(value.message, target, "instant", source=value.field)
+        shown = self.module.use("normalize/timestamp", "timestampText")
+        before = names.fresh("before")
+        with self._accepted(site, value, result, writer):
+            writer.line(f"const {before} = {shown}({read('m', value.message, target)});")
+            with _braces(writer, f"if ({before} !== {result})"):
+                made = f"{self.module.use('normalize/timestamp', 'timestampOf')}({result})"
+                writer.line(assign("m", value.message, target, made))
+                change = self.module.use("violation", "change")
+                writer.line(f"{change}(run, {target_site}, {before}, {result}, at);")
+
+    # -- texts, which take the spans that point into them along
+
+    def _edited(self, value: _Value, site: str, result: str, writer: Writer) -> None:
+        with self._accepted(site, value, result, writer, f"{result} !== undefined"):
+            self._store(site, value, f"{result}.text", writer)
+            for other, relation in spans_into(value.message, value.field):
+                self._move_spans(value, other, relation, result, writer)
+
+    def _move_spans(self, value: _Value, other: ir.Field, relation: ir.Relation, edits: str, writer: Writer) -> None:
+        site = self.module.site(value.message, other, "spans", (value.field.name,), source=value.field)
+        item = self.schema.messages[str(other.message)]
+        accessors = {
+            option: _accessor(item, item.field(str(name)))
+            for option in ("start", "end", "surface")
+            if (name := relation.option(option))
+        }
+        unit = literal(relation.option("unit", "code_point"))
+        arguments = f"run, {site}, at, {place('m', other)}, {unit}, {value.name}, {edits}"
+        writer.line(f"{self.module.use('relations/move', 'moveSpans')}({arguments}, {{")
+        with writer.indented():
+            for option, code in accessors.items():
+                writer.line(f"{option}: {code},")
+        writer.line("});")
+
+
+def _accessor(item: ir.Message, field: ir.Field) -> str:
+    """Code of an ItemField."""
+    new = "BigInt(value)" if field.type in BIG else "value"
+    write = assign("item", item, field, new)
+    parts = [f"tail: {text(f'.{field.name}')}", f"read: (item) => {read('item', item, field)}"]
+    return f"{{ {', '.join(parts)}, write: (item, value) => {{ {write} }} }}"
+
+
+@contextmanager
+def _braces(writer: Writer, head: str) -> Iterator[None]:
+    writer.line(f"{head} {{")
+    with writer.indented():
+        yield
+    writer.line("}")

@@ -1,0 +1,81 @@
+"""Emits ``relate<Message>``: the relations of one message's fields, after all of the record's buf.validate rules."""
+
+from __future__ import annotations
+
+from protocontract_compiler import ir
+from protocontract_compiler.emit.names import Names, snake
+from protocontract_compiler.emit.typescript import bound
+from protocontract_compiler.emit.typescript.access import place, present, read
+from protocontract_compiler.emit.typescript.module import Module
+from protocontract_compiler.emit.typescript.validate import comment
+from protocontract_compiler.emit.typescript.walk import Walkers
+from protocontract_compiler.emit.walk import has_relation
+from protocontract_compiler.emit.writer import Writer
+
+
+class Relations(Walkers):
+    """The relate functions of one module."""
+
+    prefix = "relate"
+
+    def __init__(self, module: Module) -> None:
+        super().__init__(module, has_relation)
+
+    def own(self, message: ir.Message, writer: Writer, names: Names) -> None:
+        del names
+        for field in message.fields:
+            for relation in field.relations:
+                writer.line(comment(relation.place, f"{field.name}: {relation.kind}").lstrip())
+                options = ir.keywords(relation.options)
+                code = bound.relation(self.module.use, relation.kind, options, relation.place)
+                checker = self.module.own_constant(code, f"{relation.kind}_{snake(message.python_path)}_{field.name}")
+                match relation.kind:
+                    case "spans":
+                        self._spans(message, field, relation, checker, writer)
+                    case "sequence":
+                        self._sequence(message, field, relation, checker, writer)
+                    case _:
+                        self._graph(message, field, relation, checker, writer)
+
+    def _note(self, site: str, found: str, values: str, writer: Writer) -> None:
+        writer.line(f"{self.module.use('violation', 'refuseAll')}(run, {site}, {found}, {values}, at);")
+
+    def _spans(self, message: ir.Message, field: ir.Field, relation: ir.Relation, checker: str, writer: Writer) -> None:
+        text = message.field(str(relation.option("text")))
+        site = self.module.site(message, field, "spans", (text.name,), source=text)
+        item = self.schema.messages[str(field.message)]
+        items = place("m", field)
+        columns = [
+            _column(items, item, item.field(str(name)))
+            for option in ("start", "end", "surface")
+            if (name := relation.option(option))
+        ]
+        self._note(site, f"{checker}({', '.join([read('m', message, text), *columns])})", items, writer)
+
+    def _sequence(
+        self, message: ir.Message, field: ir.Field, relation: ir.Relation, checker: str, writer: Writer
+    ) -> None:
+        values = place("m", field)
+        arguments = [values]
+        other = relation.option("same_length_as")
+        if other:
+            arguments.append(f"{place('m', message.field(str(other)))}.length")
+        site = self.module.site(message, field, "sequence")
+        self._note(site, f"{checker}({', '.join(arguments)})", values, writer)
+
+    def _graph(self, message: ir.Message, field: ir.Field, relation: ir.Relation, checker: str, writer: Writer) -> None:
+        items = place("m", field)
+        child = self.schema.messages[str(field.message)]
+        parents = child.field(str(relation.option("parents")))
+        each = read("item", child, parents)
+        if parents.shape is not ir.Shape.REPEATED:
+            # One parent: an item without one is a root.
+            given = present("item", child, parents) if parents.has_presence else each
+            each = f"({given} ? [{each}] : [])"
+        ids = _column(items, child, child.field(str(relation.option("id"))))
+        site = self.module.site(message, field, "graph")
+        self._note(site, f"{checker}({ids}, {items}.map((item) => {each}))", items, writer)
+
+
+def _column(items: str, item: ir.Message, field: ir.Field) -> str:
+    return f"{items}.map((item) => {read('item', item, field)})"

@@ -1,0 +1,87 @@
+"""The TypeScript runtime without contracts: normalizers and relations as the emitter binds them, run by Node."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+import pytest
+
+from protocontract_compiler import ir
+from protocontract_compiler.emit.typescript import bound, data
+from tests.typescript.tables import RUNTIME
+
+PLACE = ir.Place("a.proto", 1, 1)
+_CONFIG = {
+    "compilerOptions": {
+        "strict": True, "noUncheckedIndexedAccess": True, "exactOptionalPropertyTypes": True, "noUnusedLocals": True,
+        "noUnusedParameters": True, "noImplicitReturns": True, "verbatimModuleSyntax": True, "module": "nodenext",
+        "target": "es2022", "lib": ["es2022", "dom"], "rootDir": "src", "outDir": "dist", "types": [],
+    },
+    "include": ["src/normalize", "src/relations"],
+}  # fmt: skip
+
+
+def compiled(folder: Path) -> Path:
+    """The runtime as JavaScript, compiled strictly in ``folder``; skips the test where there is no TypeScript."""
+    installed = os.environ.get("PROTOBUF_ES")
+    if not installed:
+        pytest.skip("PROTOBUF_ES names no folder with tsc (.ci/protobuf-es makes one)")
+    shutil.copytree(RUNTIME, folder / "src")
+    for path, source in data.SOURCES.items():
+        (folder / "src" / f"{path}.ts").write_text(source())
+    (folder / "package.json").write_text('{"type": "module"}')
+    (folder / "tsconfig.json").write_text(json.dumps(_CONFIG))
+    done = subprocess.run(
+        [str(Path(installed) / "node_modules/.bin/tsc"), "-p", str(folder)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout
+    return folder / "dist"
+
+
+@dataclass
+class Job:
+    """One bound normalizer or relation, and the calls of it."""
+
+    code: str
+    uses: list[tuple[str, str]]
+    kind: Literal["text", "plain"] = "plain"
+    calls: list[list[Any]] = field(default_factory=list)
+
+
+def normalizer(word: str, options: dict[str, Any], field_type: int = ir.TYPE_STRING) -> Job:
+    """A normalizer as the emitter binds it. Raises Inexact."""
+    uses: list[tuple[str, str]] = []
+    code = bound.normalizer(_use(uses), word, options, field_type, PLACE)
+    return Job(code, list(dict.fromkeys(uses)), "text" if word == "text" else "plain")
+
+
+def relation(word: str, options: dict[str, Any]) -> Job:
+    """A relation as the emitter binds it. Raises Inexact."""
+    uses: list[tuple[str, str]] = []
+    code = bound.relation(_use(uses), word, options, PLACE)
+    return Job(code, list(dict.fromkeys(uses)))
+
+
+def _use(uses: list[tuple[str, str]]) -> bound.Use:
+    def use(path: str, name: str) -> str:
+        uses.append((path, name))
+        return name
+
+    return use
+
+
+def run(dist: Path, jobs: list[Job]) -> list[list[Any]]:
+    """The results of all calls, job by job."""
+    given = [{"code": job.code, "uses": job.uses, "kind": job.kind, "calls": job.calls} for job in jobs]
+    done = subprocess.run(
+        ["node", str(Path(__file__).with_name("direct.mjs")), str(dist)],
+        input=json.dumps(given), capture_output=True, text=True, check=True, encoding="utf-8",
+    )  # fmt: skip
+    results: list[list[Any]] = json.loads(done.stdout)
+    return results
