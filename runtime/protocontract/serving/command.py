@@ -229,8 +229,12 @@ def _log(options: argparse.Namespace) -> None:
 
 def _tell(server: InferenceServer, options: argparse.Namespace) -> None:
     found = server.versions.running
-    if options.worker is not None or options.format == "json":
-        report = {"service": server.plan.service, "address": server.address, "models": [*map(facts_of, found)]}
+    report = {"service": server.plan.service, "address": server.address, "models": [*map(facts_of, found)]}
+    if options.worker is not None:
+        from protocontract.serving.workers import READY
+
+        print(READY.decode() + json.dumps(report), flush=True)
+    elif options.format == "json":
         print(json.dumps(report), flush=True)
     else:
         print(serving_line(server.plan.service, server.address, [*map(facts_of, found)]), flush=True)

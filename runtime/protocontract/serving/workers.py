@@ -24,6 +24,9 @@ log: Final = logging.getLogger("protocontract.serving")
 #: A worker that lived shorter than this (seconds) died of something that the next one will die of too: it waits.
 _SOON: Final = 10.0
 _LONGEST_WAIT: Final = 30.0
+#: How the line begins by which a worker says that it serves, and what.
+READY: Final = b"protocontract ready "
+_LONGEST_LINE: Final = 1 << 24
 #: What a worker has beyond the grace period, to close its log.
 _MARGIN: Final = 5.0
 
@@ -61,6 +64,7 @@ class _Supervisor:
         self._workers: Final[dict[int, asyncio.subprocess.Process]] = {}
         self._stopped: Final = asyncio.Event()
         self._received: Final[list[int]] = []
+        self._relays: Final[set[asyncio.Task[None]]] = set()
 
     async def run(self) -> int:
         """Start, supervise, stop."""
@@ -109,23 +113,35 @@ class _Supervisor:
             *(["--late"] if late else []),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
+            limit=_LONGEST_LINE,
             # A Ctrl-C reaches all processes of a terminal: workers are told by us.
             start_new_session=True,
         )
         self._workers[number] = worker
-        assert worker.stdout is not None
+        ready: asyncio.Future[dict[str, Any] | None] = asyncio.get_running_loop().create_future()
+        self._relays.add(asyncio.create_task(self._relay(worker, ready)))
         stopping = asyncio.ensure_future(self._stopped.wait())
-        line = asyncio.ensure_future(worker.stdout.readline())
-        await asyncio.wait((stopping, line), return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait((stopping, ready), return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
         if self._stopped.is_set():
-            line.cancel()
             return KEPT
-        if not line.result():
+        report = ready.result()
+        if report is None:
             code = await worker.wait()
             return code if code > 0 else COULD_NOT_CHECK
-        report: dict[str, Any] = json.loads(line.result())
         return report
+
+    async def _relay(self, worker: asyncio.subprocess.Process, ready: asyncio.Future[dict[str, Any] | None]) -> None:
+        """Read what a worker prints until it ends: what it serves, and what steps print, which is printed again."""
+        assert worker.stdout is not None
+        while line := await worker.stdout.readline():
+            if not ready.done() and line.startswith(READY):
+                ready.set_result(json.loads(line.removeprefix(READY)))
+            else:
+                sys.stdout.write(line.decode(errors="replace"))
+                sys.stdout.flush()
+        if not ready.done():
+            ready.set_result(None)
 
     async def _watch(self, number: int) -> None:
         """Start a worker again when it ends by itself. It listens when it is ready, as the others serve meanwhile."""
