@@ -22,10 +22,16 @@ from protocontract_compiler.diagnostics import Diagnostics, Stopped
 _KEPT, _COULD_NOT = 0, 2
 
 _DESCRIPTION = """\
-Compile contracts to *_pb2.py, *_pb2.pyi, *_contract.py and buf/validate/validate_pb2.py; with --target prometheus, to
-rules for a Prometheus server; with --target typescript, to *_contract.ts and the helpers that they import; with
---target docs, to pages about each contract. No protoc is needed. Where there are mistakes, all are shown and nothing
-is written.
+Compile contracts. No protoc is needed. Where there are mistakes, all are shown and nothing is written.
+
+targets:
+  python      *_pb2.py, *_pb2.pyi, *_contract.py and buf/validate/validate_pb2.py (the default)
+  typescript  *_contract.ts and the helpers that they import, for browsers and Node
+  docs        pages about each contract, and an index
+  prometheus  recording and alerting rules for each contract that promises a level
+  jsonschema  JSON Schemas, draft 2020-12
+  odcs        contracts of the Open Data Contract Standard 3.1
+  manifest    all contracts with their rules and error codes, in one JSON file
 """
 _EPILOG = """\
 The .proto files import "buf/validate/validate.proto" and "protocontract/v1/contract.proto"; both are found without -I.
@@ -51,8 +57,7 @@ def compile_command(argv: Sequence[str]) -> int:
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the output goes")
     parser.add_argument(
         "--target", action="append", choices=pipeline.TARGETS, metavar="NAME",
-        help="python (default), or prometheus: a file of recording and alerting rules for each contract that promises "
-        "a level, or typescript: validators for browsers and Node, or docs: pages about each contract; may be repeated",
+        help="what to write (default: python); may be repeated",
     )  # fmt: skip
     parser.add_argument(
         "--types", choices=("protobuf-es", "plain"), default="protobuf-es",

@@ -13,9 +13,9 @@ from protocontract_compiler.emit.output import OutputFile
 
 #: Where the types of messages in TypeScript come from: protoc-gen-es, or plain interfaces that are written too.
 Types = Literal["protobuf-es", "plain"]
-TARGETS = ("python", "prometheus", "typescript", "docs")
+TARGETS = ("python", "prometheus", "typescript", "docs", "jsonschema", "odcs", "manifest")
 #: Targets with a file that is about all contracts.
-WHOLE = frozenset({"docs"})
+WHOLE = frozenset({"docs", "manifest"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +106,18 @@ def emit(schema: ir.Schema, options: CompileOptions, diagnostics: Diagnostics | 
         from protocontract_compiler.emit import documents
 
         files.extend(documents.emit(schema))
+    if "jsonschema" in options.targets:
+        from protocontract_compiler.emit import jsonschema
+
+        files.extend(jsonschema.emit(schema))
+    if "odcs" in options.targets:
+        from protocontract_compiler.emit import odcs
+
+        files.extend(odcs.emit(schema))
+    if "manifest" in options.targets:
+        from protocontract_compiler.emit import manifest
+
+        files.extend(manifest.emit(schema))
     if "typescript" in options.targets:
         from protocontract_compiler.emit import typescript
 

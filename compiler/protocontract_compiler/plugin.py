@@ -1,9 +1,10 @@
 """protoc-gen-contract: a CodeGeneratorRequest on standard input, a CodeGeneratorResponse on standard output.
 
-Parameters (``--contract_opt=...``, separated by commas): ``strict``, ``target=python``, ``target=prometheus`` or
-``target=typescript``, ``target=docs`` (repeat it for several), ``source_root=DIR`` (where .proto files are, to tell
-places exactly), ``records=DIR`` (where the versions and modules of documents are, if not below the source root). For
-TypeScript ``types=plain`` (interfaces of our own instead of protobuf-es's) and ``messages=a.b.C;a.b.D`` (only these).
+Parameters (``--contract_opt=...``, separated by commas): ``strict``; ``target=python``, ``prometheus``, ``typescript``,
+``docs``, ``jsonschema``, ``odcs`` or ``manifest`` (repeat it for several); ``source_root=DIR`` (where .proto files are,
+to tell places exactly); ``records=DIR`` (where the versions and modules of documents are, if not below the source
+root). For TypeScript ``types=plain`` (interfaces of our own instead of protobuf-es's) and ``messages=a.b.C;a.b.D``
+(only these).
 """
 
 from __future__ import annotations

@@ -1,0 +1,145 @@
+"""Regular expressions for JSON Schema: RE2's in a form that ECMA-262, Python, Java and RE2 read alike; and numerals.
+
+Only constructs that all engines share are written: literal characters, classes of ranges, groups, counts, ``^`` and
+``$``. Where a pattern of a contract has others, there is no pattern in the schema.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from protocontract_compiler.cel.regex_subset import Alt, Chars, Edge, Loop, Node, Ranges, Seq, complement, syntax
+
+_LAST: Final = 0x10FFFF
+_SURROGATES: Final = (0xD800, 0xDFFF)
+
+
+def portable(pattern: str) -> str | None:
+    """A pattern of RE2 that matches the same texts in all engines, or ``None`` where that is not known."""
+    node = syntax(pattern)
+    return None if node is None else _write(node, alone=True)
+
+
+def literal(text: str) -> str:
+    """A pattern that matches exactly this text."""
+    return "".join(_character(ord(char), r"\.^$*+?{}[]()|/") for char in text)
+
+
+def _write(node: Node, *, alone: bool) -> str:
+    match node:
+        case Chars():
+            return _set(node.ranges)
+        case Seq():
+            return "".join(_write(item, alone=False) for item in node.items)
+        case Alt():
+            text = "|".join(_write(branch, alone=True) for branch in node.branches)
+            return text if alone else f"(?:{text})"
+        case Loop():
+            body = _write(node.body, alone=False)
+            if isinstance(node.body, Seq | Loop):
+                body = f"(?:{body})"
+            return body + count(node.least, node.most)
+        case Edge():
+            return "$" if node.end else "^"
+
+
+def count(least: int, most: int | None) -> str:
+    """The mark behind what comes ``least`` to ``most`` times; ``None`` is no limit."""
+    match least, most:
+        case 0, None:
+            return "*"
+        case 1, None:
+            return "+"
+        case 0, 1:
+            return "?"
+        case 1, 1:
+            return ""
+        case _ if least == most:
+            return f"{{{least}}}"
+        case _:
+            return f"{{{least},{'' if most is None else most}}}"
+
+
+def _set(ranges: Ranges) -> str:
+    if ranges == ((0, _LAST),):
+        return r"[\s\S]"
+    if not ranges:
+        return r"[^\s\S]"
+    if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
+        return _character(ranges[0][0], r"\.^$*+?{}[]()|/")
+    negated = ranges[-1][1] == _LAST
+    inside = "".join(map(_range, complement(ranges) if negated else ranges))
+    return f"[{'^' if negated else ''}{inside}]"
+
+
+def _range(pair: tuple[int, int]) -> str:
+    low, high = (_character(code, r"\]^[-") for code in pair)
+    if pair[0] == pair[1]:
+        return low
+    return f"{low}{high}" if pair[0] + 1 == pair[1] else f"{low}-{high}"
+
+
+def _character(code: int, special: str) -> str:
+    char = chr(code)
+    if char in special:
+        return f"\\{char}"
+    if _SURROGATES[0] <= code <= _SURROGATES[1]:
+        return f"\\u{code:04x}"
+    # Above the basic plane the engines share no escape: the character stands for itself.
+    if char.isprintable() or code > 0xFFFF:
+        return char
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Numerals
+
+
+def integers(ranges: Iterable[tuple[int, int]]) -> str | None:
+    """A pattern of the integers in inclusive ranges, in plain digits without superfluous zeros; None for no integer."""
+    branches: list[str] = []
+    for low, high in ranges:
+        if low < 0:
+            branches += (f"-{digits}" for digits in _naturals(max(1, -high), -low))
+        if high >= 0:
+            branches += _naturals(max(0, low), high)
+    return f"^(?:{'|'.join(branches)})$" if branches else None
+
+
+def _naturals(low: int, high: int) -> Iterator[str]:
+    """Patterns of the numbers ``low`` to ``high``, both at least zero."""
+    if low == 0 <= high:
+        yield "0"
+        low = 1
+    while low <= high:
+        size = len(str(low))
+        # All numbers of so many digits: those that are longer may be, too.
+        longest = len(str(high + 1)) - 1
+        if low == 10 ** (size - 1) and longest >= size:
+            yield "[1-9]" + ("" if longest == 1 else f"[0-9]{count(size - 1, longest - 1)}")
+            low = 10**longest
+            continue
+        last = min(high, 10**size - 1)
+        yield from _same_size(str(low), str(last))
+        low = last + 1
+
+
+def _same_size(low: str, high: str) -> Iterator[str]:
+    if not low:
+        yield ""
+        return
+    zeros, nines = "0" * (len(low) - 1), "9" * (len(low) - 1)
+    first, last = int(low[0]), int(high[0])
+    if first == last:
+        yield from (f"{first}{rest}" for rest in _same_size(low[1:], high[1:]))
+        return
+    if low[1:] != zeros:
+        yield from (f"{first}{rest}" for rest in _same_size(low[1:], nines))
+        first += 1
+    whole = last if high[1:] == nines else last - 1
+    if first <= whole:
+        leading = str(first) if first == whole else f"[{first}-{whole}]"
+        yield leading + ("" if not zeros else f"[0-9]{count(len(zeros), len(zeros))}")
+    if whole < last:
+        yield from (f"{last}{rest}" for rest in _same_size(zeros, high[1:]))

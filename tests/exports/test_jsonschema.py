@@ -1,0 +1,115 @@
+"""JSON Schemas of contracts: what a contract accepts passes; what passes and is refused breaks a rule that is named."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import pytest
+from google.protobuf import json_format
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+
+from protocontract import Contract, testing
+from tests.examples import examples
+from tests.exports.support import MORE, Exported, example, kind
+from tests.support.messages import messages
+from tests.testing.support import KINDS, example_contracts
+
+EXAMPLES = example_contracts()
+
+# How JSON printers write a message.
+SPELLINGS: list[dict[str, Any]] = [
+    {},
+    {"preserving_proto_field_name": True},
+    {"use_integers_for_enums": True},
+    {"always_print_fields_with_no_presence": True},
+]
+
+
+# A number in quotes that is not in plain digits: no pattern can tell how large it is, so all of them pass.
+_ODD_NUMERAL = re.compile(r'"-?[0-9]+[.eE][^"]*"|"-0"')
+
+
+def agree(exported: Exported, text: str) -> None:
+    """What the contract says of a record, and what its schemas say."""
+    value = json.loads(text)
+    outcome = exported.contract.process(text.encode(), encoding="json")
+    passes = exported.sent.is_valid(value)
+    if outcome.ok:
+        assert passes, f"refused by the schema: {text}"
+        written = json_format.MessageToJson(outcome.message)
+        errors = [error.message for error in exported.normalized.iter_errors(json.loads(written))]
+        assert errors == [], f"refused by the schema of what is normalised: {written}"
+    elif passes and not _ODD_NUMERAL.search(text):
+        broken = {v.rule_id or v.rule.expected for v in outcome.violations if v.rule.severity == "ERROR"}
+        assert broken & exported.untold or all(name.startswith(("wire.", "scalar.")) for name in broken), (
+            f"passed by the schema, though {broken} is not named in it: {text}"
+        )
+
+
+def find_valid(contract: Contract[Any]) -> Any:
+    """A valid message, the same in every run."""
+    return find(
+        testing.valid(contract), lambda message: True, settings=settings(max_examples=1, phases=[Phase.generate])
+    )
+
+
+@st.composite
+def records(draw: st.DrawFn, contract: Contract[Any]) -> str:
+    """A record in JSON: a message around the edges of rules, in the printer's spelling or another one."""
+    message = draw(st.one_of(testing.boundary(contract), testing.valid(contract), messages(contract.message_type)))
+    try:
+        text = json_format.MessageToJson(message, **draw(st.sampled_from(SPELLINGS)))
+    except (TypeError, ValueError, json_format.Error):
+        return "{}"  # a moment, path or type that JSON cannot write
+    value = json.loads(text)
+    return json.dumps(_respelled(draw, value) if draw(st.booleans()) else value)
+
+
+def _respelled(draw: st.DrawFn, value: Any) -> Any:
+    """The same value as others write it, or something near it."""
+    match value:
+        case dict():
+            found = {key: _respelled(draw, item) for key, item in value.items()}
+            unset = draw(st.sampled_from([None, "f", "a", "b", "kind", "refundOf"]))
+            return found if unset is None else {**found, unset: None}
+        case list():
+            return [_respelled(draw, item) for item in value]
+        case bool() | None:
+            return draw(st.sampled_from([value, None, "true"]))
+        case int() | float():
+            return draw(st.sampled_from([value, str(value), f"{value}.0", float(value), f"{value}e0", None]))
+        case str():
+            others = [value, value.rstrip("="), value.replace("+", "-").replace("/", "_"), None]
+            if value.lstrip("-").isdigit():
+                others += [int(value), f"{value}.0", f"{value}e0", f"0{value}", f"-{value}"]
+            return draw(st.sampled_from(others))
+    return value
+
+
+@pytest.mark.parametrize("name", [*KINDS, *MORE])
+def test_every_kind_of_rule(name: str) -> None:
+    exported = kind(name)
+
+    @settings(max_examples=examples(12))
+    @given(records(exported.contract))
+    def check(text: str) -> None:
+        agree(exported, text)
+
+    check()
+
+
+@pytest.mark.parametrize("name", [name for name, contract in EXAMPLES.items() if contract.version])
+def test_the_example_contracts(name: str) -> None:
+    exported = example(name)
+    contract: Contract[Any] = exported.contract
+
+    @settings(max_examples=examples(8))
+    @given(records(contract), messages(contract.message_type, valid=find_valid(contract)))
+    def check(text: str, near: Any) -> None:
+        agree(exported, text)
+        agree(exported, json_format.MessageToJson(near))
+
+    check()
