@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 import grpc
 import grpc.aio
@@ -187,8 +187,14 @@ def proxied(upstream: str, models: Sequence[Declared], **options: Any) -> Iterat
         running.close()
 
 
+class Listening(Protocol):
+    """Whatever has a gRPC address."""
+
+    grpc: str
+
+
 @contextmanager
-def stub_of(running: Running) -> Iterator[Any]:
+def stub_of(running: Listening) -> Iterator[Any]:
     """KServe's own client of a proxy, which hides nothing."""
     with grpc.insecure_channel(running.grpc) as channel:
         yield service_pb2_grpc.GRPCInferenceServiceStub(channel)

@@ -412,6 +412,30 @@ def test_a_rate_that_is_spent(server: ModelServer) -> None:
         assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "RATE_LIMIT")
 
 
+def test_s21_more_than_the_queue_holds_is_refused_at_once() -> None:
+    entered, over = threading.Semaphore(0), threading.Event()
+
+    def hang(asked: Any) -> Any:
+        entered.release()
+        over.wait(20)
+        return doubled(asked)
+
+    models = [declared("scale", "ScaleIn", "ScaleOut", Level(queue=2))]
+    with (
+        served(ModelServer({"scale": (*SCALE, hang)})) as server,
+        proxied(server.address, models) as running,
+        stub_of(running) as stub,
+    ):
+        inside = [stub.ModelInfer.future(request("scale")) for _ in range(2)]
+        for _ in inside:
+            assert entered.acquire(timeout=20)
+        code, _, info = refused(stub, request("scale"))
+        assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "QUEUE_FULL")
+        over.set()
+        assert [call.result().model_name for call in inside] == ["scale", "scale"]
+        assert stub.ModelInfer(request("scale")).model_name == "scale"
+
+
 def test_a_server_that_goes_and_comes_back() -> None:
     models = [declared("scale", "ScaleIn", "ScaleOut")]
     with served(ModelServer({"scale": (*SCALE, doubled)})) as server:

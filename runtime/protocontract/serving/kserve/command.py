@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from protocontract._options import Options
-from protocontract.cli import BROKEN, KEPT, UsageError
+from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.loading import resolve
 from protocontract.models import ModelMismatch
 from protocontract.models.comparison import Comparison
@@ -39,7 +39,12 @@ _MODEL: Final = re.compile(r"(?P<name>[^=@]+)(?:@(?P<version>[^=]+))?=(?P<reques
 def upstream_command(argv: list[str]) -> int:
     """Stand before a model server that speaks KServe v2."""
     options = upstream_parser().parse_args(argv)
-    return run_upstream(options)
+    try:
+        return run_upstream(options)
+    except ContractError as error:
+        text = str(error)
+        print(text if text.startswith("refused to start") else f"refused to start: {text}", file=sys.stderr)
+        return COULD_NOT_CHECK
 
 
 def run_upstream(options: argparse.Namespace) -> int:

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeVar
 from google.protobuf.message import DecodeError
 
 from protocontract.models.comparison import Comparison
+from protocontract.serving.door import Place
 from protocontract.serving.kserve.models import Asked, Catalogue, Declared, Served, compare, signature_of
 from protocontract.serving.kserve.protocol import messages
 from protocontract.serving.kserve.upstream import Upstream
@@ -150,18 +151,26 @@ class Proxy:
 
         Raises Rejected.
         """
-        served, asked = await self.asked(request, size, left)
-        timeout = served.call.timeout(left)
-        response = await self.upstream.call("ModelInfer", asked.request, timeout, metadata)
-        return await self.answered(served, asked, response)
+        served = self.find(request)
+        with served.call.door.queue.arrive() as place:
+            asked = await self.asked(served, request, size, left, place)
+            timeout = served.call.timeout(left)
+            response = await self.upstream.call("ModelInfer", asked.request, timeout, metadata)
+            return await self.answered(served, asked, response)
 
-    async def asked(self, request: Any, size: int, left: float | None) -> tuple[Served, Asked]:
-        """A request at its door, and held to its contract. Raises Rejected."""
+    def find(self, request: Any) -> Served:
+        """The model that a request means. Raises Rejected."""
         if self._draining:
             raise refused("UNAVAILABLE", "the service is ending; ask another one", reason="DRAINING")
-        served = self.models.find(request.model_name, request.model_version)
-        served.call.door.enter(size, left)
-        return served, await _aside(size, served.read, request)
+        return self.models.find(request.model_name, request.model_version)
+
+    async def asked(
+        self, served: Served, request: Any, size: int, left: float | None, place: Place | None = None
+    ) -> Asked:
+        """A request at its model's door, and held to its contract. Raises Rejected."""
+        served.call.door.enter(size, left, place)
+        found: Asked = await _aside(size, served.read, request)
+        return found
 
     async def answered(self, served: Served, asked: Asked, response: Any) -> Answered:
         """A response held to its contract. Raises Rejected."""

@@ -172,7 +172,8 @@ class _Stream:
         try:
             async for raw in self._incoming:
                 request = self._proxy.read(raw)
-                served, asked = await self._proxy.asked(request, len(raw), remaining(self._context))
+                served = self._proxy.find(request)
+                asked = await self._proxy.asked(served, request, len(raw), remaining(self._context))
                 if request.id:
                     self._by_id[request.id] = served, asked
                 # Of requests without an id nobody knows which one is answered: the rows are not compared then.
