@@ -97,7 +97,7 @@ def _axis(name: str, inputs: Contract[Any], outputs: Contract[Any]) -> _Axis | N
     # Of an array that has it twice, as of pairs, each place would have to be filled up.
     if any(pad is None for pad in pads) or len({field.name for field in fields}) < len(fields):
         return None
-    sides = {pad.side for pad in pads if pad is not None}
+    sides: set[Literal["right", "left"]] = {pad.side for pad in pads if pad is not None}
     # NumPy has no bfloat16, and its bits are not the number.
     if len(sides) != 1 or not any(map(_is_mask, fields)) or any(field.dtype == "bfloat16" for field in fields):
         return None

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from protocontract.chain import EvidenceError, EvidenceLog, Key, anchor_file
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
 from protocontract.models import Provider
+from protocontract.serving.counts import ServingMetrics
 from protocontract.serving.declared import parse_model, read_models
 from protocontract.serving.engines import EngineOptions, ModelSpec
 from protocontract.serving.options import serve_parser
@@ -59,9 +60,10 @@ def serve_command(argv: list[str]) -> int:
 
 
 def _serve(options: argparse.Namespace) -> int:
-    server, evidence = _made(options)
+    metrics = None if options.http is None else ServingMetrics()
+    server, evidence = _made(options, metrics)
     try:
-        return asyncio.run(_checked(server) if options.check else _run(server, options))
+        return asyncio.run(_checked(server) if options.check else _run(server, options, metrics))
     finally:
         if evidence is not None:
             evidence.close()
@@ -73,7 +75,7 @@ async def _checked(server: InferenceServer) -> int:
     return KEPT
 
 
-async def _run(server: InferenceServer, options: argparse.Namespace) -> int:
+async def _run(server: InferenceServer, options: argparse.Namespace, metrics: ServingMetrics | None) -> int:
     loop = asyncio.get_running_loop()
     stopped = asyncio.Event()
     received: list[int] = []
@@ -97,7 +99,7 @@ async def _run(server: InferenceServer, options: argparse.Namespace) -> int:
     if options.worker is not None:
         # The other end is the process that supervises: without it nobody would end this one.
         loop.add_reader(sys.stdin.fileno(), orphaned)
-    status = _status(server, options)
+    status = None if metrics is None else _status(server, options, metrics)
     starting = loop.create_task(server.start(late=options.late))
     stopping = loop.create_task(stopped.wait())
     await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -116,11 +118,12 @@ async def _run(server: InferenceServer, options: argparse.Namespace) -> int:
     return INTERRUPTED if signal.SIGINT in received and options.worker is None else KEPT
 
 
-def _status(server: InferenceServer, options: argparse.Namespace) -> ServingStatus | None:
-    if options.http is None:
-        return None
+def _status(server: InferenceServer, options: argparse.Namespace, metrics: ServingMetrics) -> ServingStatus:
     host, port = options.http
-    return ServingStatus(server, host, port + (options.worker or 0))
+    try:
+        return ServingStatus(server, host, port + (options.worker or 0), metrics)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, f"--http {host}:{port}") from error
 
 
 class _Changes:
@@ -169,7 +172,7 @@ def models_of(options: argparse.Namespace) -> list[ModelSpec]:
     return [parse_model(each, options.labels) for each in options.model]
 
 
-def _made(options: argparse.Namespace) -> tuple[InferenceServer, EvidenceLog | None]:
+def _made(options: argparse.Namespace, metrics: ServingMetrics | None) -> tuple[InferenceServer, EvidenceLog | None]:
     evidence = None if options.evidence is None or options.check else _evidence(options)
     try:
         server = InferenceServer(
@@ -194,6 +197,7 @@ def _made(options: argparse.Namespace) -> tuple[InferenceServer, EvidenceLog | N
             proto_path=options.proto_path,
             descriptors=options.descriptors,
             reuse_port=options.worker is not None,
+            watch=metrics,
         )
     except BaseException:
         if evidence is not None:

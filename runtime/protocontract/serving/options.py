@@ -61,7 +61,7 @@ def serve_parser() -> argparse.ArgumentParser:
         "--http",
         type=http_address,
         metavar="[HOST:]PORT",
-        help="/livez, /readyz, /metrics; worker N listens on PORT + N",
+        help="/livez, /readyz, /metrics, /digests; worker N listens on PORT + N",
     )
     parser.add_argument("--check", action="store_true", help="load, compare and warm up, say so, and end")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how it is told what is served")

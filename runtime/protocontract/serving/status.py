@@ -1,15 +1,18 @@
-"""What an orchestrator asks a service by HTTP: ``/livez``, ``/readyz``, ``/metrics``. Health is asked by gRPC too."""
+"""What is asked of a service by HTTP: ``/livez``, ``/readyz``, ``/metrics``, ``/digests``."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from protocontract.status_http import TEXT, Reply, StatusServer
+from protocontract.violations import MissingExtra
 
 if TYPE_CHECKING:
+    from protocontract.serving.counts import ServingMetrics
     from protocontract.serving.server import InferenceServer
 
 #: Seconds between two beats of the event loop, and how many may be missing.
@@ -20,12 +23,19 @@ _SILENT: Final = 30.0
 class ServingStatus:
     """Serves a server's state from the moment it is made until ``close``. Made on the server's event loop."""
 
-    def __init__(
-        self, server: InferenceServer, host: str, port: int, metrics: Callable[[], tuple[str, bytes]] | None = None
-    ) -> None:
-        """``metrics`` gives a content type and the exposition. Raises OSError where the port is taken."""
+    def __init__(self, server: InferenceServer, host: str, port: int, metrics: ServingMetrics) -> None:
+        """``metrics`` are those that the server is watched by. Raises OSError where the port is taken."""
         self._server: Final = server
         self._metrics: Final = metrics
+        self._no_metrics = ""
+        try:
+            from protocontract.metrics import CONTENT_TYPE, exposition
+            from protocontract.serving.metrics import ServingCollector
+        except MissingExtra as error:
+            self._no_metrics = str(error)
+        else:
+            collector = ServingCollector(metrics)
+            self._exposed: Callable[[], tuple[str, bytes]] = lambda: (CONTENT_TYPE, exposition(collector))
         self._loop: Final = asyncio.get_running_loop()
         self._at = time.monotonic()
         self._http: Final = StatusServer(host, port, self.answer)
@@ -43,10 +53,10 @@ class ServingStatus:
             reason = self._server.not_ready
             return (200, TEXT, b"ready\n") if reason is None else (503, TEXT, f"{reason}\n".encode())
         if path == "/metrics":
-            if self._metrics is None:
-                return 501, TEXT, b"no metrics; install protocontract[metrics]\n"
-            return 200, *self._metrics()
-        return 404, TEXT, b"/livez, /readyz, /metrics\n"
+            return (501, TEXT, f"{self._no_metrics}\n".encode()) if self._no_metrics else (200, *self._exposed())
+        if path == "/digests":
+            return 200, "application/json", json.dumps(self._metrics.as_dict()).encode()
+        return 404, TEXT, b"/livez, /readyz, /metrics, /digests\n"
 
     def close(self) -> None:
         """Stop serving."""

@@ -146,6 +146,12 @@ def test_it_serves_until_it_is_stopped_and_its_evidence_can_be_replayed(model: P
         for path, text in (("/livez", "alive\n"), ("/readyz", "ready\n")):
             with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=WITHIN) as answer:
                 assert answer.read().decode() == text
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=WITHIN) as answer:
+            found = answer.read().decode()
+        assert f'method="/{SERVICE}/Identify"' in found
+        assert 'model="content_type"' in found
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/digests", timeout=WITHIN) as answer:
+            assert f"/{SERVICE}/Identify" in json.load(answer)
         assert served.stop() == 0
     assert verify(evidence).closed == 1
     replayed = run("evidence", "replay", evidence, "--inputs", inputs, "--model", model)
