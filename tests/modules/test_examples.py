@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
-import shutil
 import subprocess
 import sys
 import uuid
@@ -13,11 +11,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from protocontract.kafka import Guard
 from protocontract.kafka.memory import MemoryLog
-from tests.modules.support import MODULES, ROOT, load
+from tests.modules.support import MODULES, load
 
 ACCOUNT = "6222020200112233445"
 
@@ -104,35 +100,7 @@ console.log(JSON.stringify(segmentsOfRecord(record)));
 """
 
 
-@pytest.fixture
-def built(tmp_path: Path) -> Path:
-    """The TypeScript module with generated code, compiled."""
-    installed = os.environ.get("PROTOBUF_ES")
-    if not installed:
-        pytest.skip("PROTOBUF_ES names no folder with protoc-gen-es (.ci/protobuf-es makes one)")
-    folder = tmp_path / "annotations-web"
-    shutil.copytree(MODULES / "annotations-web", folder)
-    packages = Path(installed, "node_modules")
-    (folder / "node_modules").symlink_to(packages)
-    binaries = Path(sys.executable).parent
-    includes = subprocess.run(
-        [binaries / "protocontract", "includes"], check=True, capture_output=True, text=True
-    ).stdout.strip()
-    (folder / "src" / "gen").mkdir()
-    command = [
-        sys.executable, "-m", "grpc_tools.protoc", "-I", str(ROOT / "contracts"), "-I", includes,
-        f"--plugin=protoc-gen-es={packages / '.bin' / 'protoc-gen-es'}", f"--es_out={folder / 'src' / 'gen'}",
-        "--es_opt=target=ts,import_extension=js", "acme/text/v1/text.proto", "buf/validate/validate.proto",
-        "protocontract/v1/contract.proto",
-    ]  # fmt: skip
-    subprocess.run(command, check=True)
-    # In strict mode, as the module's own tsconfig.json says.
-    done = subprocess.run([packages / ".bin" / "tsc"], cwd=folder, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout
-    return folder
-
-
-def test_the_page_cuts_texts_by_code_points(built: Path) -> None:
+def test_the_page_cuts_texts_by_code_points(web_module: Path) -> None:
     from acme.text.v1.text_pb2 import NamedEntity, TextSample
 
     entities = [
@@ -143,7 +111,7 @@ def test_the_page_cuts_texts_by_code_points(built: Path) -> None:
     sample = TextSample(raw_text="\U0001f600 University of Oxford, Ada", entities=entities)
     encoded = base64.b64encode(sample.SerializeToString()).decode()
     done = subprocess.run(
-        ["node", "--input-type=module", "--eval", _SCRIPT, encoded], cwd=built, check=True, capture_output=True,
+        ["node", "--input-type=module", "--eval", _SCRIPT, encoded], cwd=web_module, check=True, capture_output=True,
         text=True,
     )  # fmt: skip
     assert [(each["text"], each["colour"]) for each in json.loads(done.stdout)] == [
