@@ -129,7 +129,8 @@ STYLES: Final = {
 }
 
 
-def _generic(handlers: dict[str, Any], service: str) -> Any:
+def generic(handlers: dict[str, Any], service: str) -> Any:
+    """The handlers of a service, by the names of its RPCs."""
     made = {}
     for name, behavior in handlers.items():
         streams = ("stream" if name in ("Client", "Both") else "unary") + "_"
@@ -157,7 +158,7 @@ async def serving(
 
     ``options`` are the interceptor's, which is put into ``made``.
     """
-    handler = _generic((handlers or STYLES[style])(seen), service)
+    handler = generic((handlers or STYLES[style])(seen), service)
     known = {"pool": pool(), **(options or {})}
     interceptor: Any = (SyncContractInterceptor if style == "grpc.server" else ContractInterceptor)(
         contracts(), **known

@@ -13,7 +13,9 @@ from protocontract.extras import missing_extra
 
 try:
     from protocontract.serving.check import ResponseViolation, check, check_response
+    from protocontract.serving.client_aio import client_interceptors
     from protocontract.serving.client_config import service_config
+    from protocontract.serving.client_sync import SyncContractClientInterceptor
     from protocontract.serving.door import TokenBucket
     from protocontract.serving.interceptor_aio import ContractInterceptor
     from protocontract.serving.interceptor_sync import SyncContractInterceptor
@@ -47,9 +49,11 @@ __all__ = [
     "InferenceServer",
     "ModelSpec",
     "ResponseViolation",
+    "SyncContractClientInterceptor",
     "SyncContractInterceptor",
     "TokenBucket",
     "check",
     "check_response",
+    "client_interceptors",
     "service_config",
 ]
