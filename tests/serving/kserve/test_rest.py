@@ -175,6 +175,8 @@ def test_what_a_caller_is_told(proxy: Running) -> None:
         scale([1, 2, 3, 4], outputs=1),
         scale([1, 2, 3, 4], outputs=[{"name": "secret"}]),
         scale([1, 2, 3, 4], id=1),
+        scale([1, 2, 3, 4], id="\ud800"),
+        {"inputs": [{"name": "x", "shape": [1, 4], "datatype": ["FP32"], "data": [1, 2, 3, 4]}]},
         {"inputs": [{"name": "x", "shape": [1, 4], "datatype": "FP33", "data": [1, 2, 3, 4]}]},
         {"inputs": [{"name": "x", "shape": [1], "datatype": "FP32", "parameters": {"binary_data_size": 4}}]},
         {
@@ -220,6 +222,8 @@ def test_statuses(proxy: Running) -> None:
     assert Answer(proxy.rest, "GET", "/v2/repository/index").status == 404
     assert Answer(proxy.rest, "GET", "/v2").json["name"] == "stand-in"
     assert Answer(proxy.rest, "GET", "/v2/models/unknown").status == 404
+    for path in ("%ED%A0%80", "scale/versions/%ED%A0%80", "scale/versions/%FF", "a%2Fb", "%00"):
+        assert Answer(proxy.rest, "GET", f"/v2/models/{path}").status < 500
 
 
 def test_a_body_above_the_limit_compressed_or_not(server: ModelServer) -> None:

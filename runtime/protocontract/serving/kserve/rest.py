@@ -42,6 +42,14 @@ def read_request(body: bytes, header_length: str | None, model: str, version: st
         raise _bad("the body is no JSON; expected an inference request") from None
     if not isinstance(told, dict) or not isinstance(told.get("inputs"), list):
         raise _bad("the body is no inference request; expected an object with inputs")
+    try:
+        return _request(told, body, length, model, version)
+    except UnicodeEncodeError:
+        # JSON can write half of a pair of surrogates, which no text of protobuf can hold.
+        raise _bad("a text that is no Unicode; expected no lone surrogates") from None
+
+
+def _request(told: Mapping[str, Any], body: bytes, length: int, model: str, version: str) -> tuple[Any, Form]:
     request = messages.ModelInferRequest(model_name=model, model_version=version, id=_text(told, "id"))
     parameters = _object(told, "parameters")
     _parameters(request.parameters, parameters)
@@ -118,7 +126,7 @@ def _input(request: Any, entry: Any, index: int, body: bytes, at: int) -> int:
         raise _bad(f"input {index} has no name")
     datatype: Any = entry.get("datatype")
     shape = entry.get("shape")
-    if datatype not in DTYPES and datatype != BYTES:
+    if not isinstance(datatype, str) or (datatype not in DTYPES and datatype != BYTES):
         raise _bad(f"input {index} has no datatype that KServe knows")
     if not isinstance(shape, list) or not all(type(size) is int and 0 <= size < 1 << 63 for size in shape):
         raise _bad(f"input {index} has no shape; expected a list of sizes from 0")
