@@ -45,12 +45,13 @@ class Report:
         if found is not None:
             raw = case.message.SerializeToString(deterministic=True).hex()
             self.differences.append(f"{case.contract.full_name}: {raw}\n{found}")
-        told = answer.get("validated")
+        told, processed = answer.get("validated"), answer.get("violations")
         if isinstance(told, list):
             self.violations += len(told)
-            self.kinds.update(violation[1] for violation in told)
         else:
             self.errors += 1
+        # What normalizers refuse is in no validation.
+        self.kinds.update(violation[1] for violation in (processed if isinstance(processed, list) else ()))
 
     def __str__(self) -> str:
         return (

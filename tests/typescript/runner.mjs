@@ -1,26 +1,17 @@
 // Runs generated contracts on a table: lines of JSON in, a line of JSON out for each case.
 // Arguments: the folder of npm's packages, and the folder of generated TypeScript, which is made into JavaScript first.
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
+import { transpile } from "./transpile.mjs";
 
 const [packages, folder] = process.argv.slice(2);
 const require = createRequire(join(packages, "package.json"));
-const ts = require("typescript");
 const { createFileRegistry, fromBinary, toBinary } = require("@bufbuild/protobuf");
 const { FileDescriptorSetSchema } = require("@bufbuild/protobuf/wkt");
 
-const compilerOptions = { target: ts.ScriptTarget.ES2022, module: ts.ModuleKind.ESNext, strict: true };
-for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
-  if (!entry.isFile() || !entry.name.endsWith(".ts")) continue;
-  const path = join(entry.parentPath ?? entry.path, entry.name);
-  const made = path.replace(/ts$/, "js");
-  if (existsSync(made)) continue;
-  writeFileSync(made, ts.transpileModule(readFileSync(path, "utf8"), { compilerOptions }).outputText);
-}
-writeFileSync(join(folder, "package.json"), '{"type": "module"}');
+transpile(packages, folder);
 
 const load = (name) => import(pathToFileURL(join(folder, `${name}.js`)).href);
 const { explain } = await load("protocontract/v1/violation");

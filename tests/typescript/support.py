@@ -27,6 +27,13 @@ needs_node = pytest.mark.skipif(
 RUNNER: Final = Path(__file__).with_name("runner.mjs")
 #: The moment that all cases are judged at: 2026-06-01T12:00:00Z.
 NOW: Final = 1_780_315_200_000_000_000
+#: Everything that makes the TypeScript compiler stricter; ES2022 without anything of Node.js.
+_STRICT: Final = {
+    "strict": True, "noUncheckedIndexedAccess": True, "exactOptionalPropertyTypes": True, "noUnusedLocals": True,
+    "noUnusedParameters": True, "noImplicitReturns": True, "noFallthroughCasesInSwitch": True,
+    "noPropertyAccessFromIndexSignature": True, "verbatimModuleSyntax": True, "isolatedModules": True,
+    "module": "nodenext", "target": "es2022", "lib": ["es2022", "dom"], "types": [], "noEmit": True,
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +94,27 @@ def answers(
     command = [node, str(RUNNER), str(installed), str(folder)]
     done = subprocess.run(command, input="\n".join(lines).encode(), stdout=subprocess.PIPE, check=True)
     return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def strictly(folder: Path, *patterns: str) -> str:
+    """What the TypeScript compiler says, at its strictest, of the files of some patterns; empty where it is content."""
+    node, installed = packages()
+    config = {"compilerOptions": _STRICT, "include": list(patterns or ("**/*.ts",)), "exclude": ["node_modules"]}
+    (folder / "tsconfig.json").write_text(json.dumps(config))
+    (folder / "package.json").write_text('{"type": "module"}')
+    if not (folder / "node_modules").exists():
+        (folder / "node_modules").symlink_to(installed / "node_modules")
+    command = [node, str(installed / "node_modules" / "typescript" / "bin" / "tsc"), "-p", str(folder)]
+    return subprocess.run(command, stdout=subprocess.PIPE, check=False, text=True).stdout
+
+
+def evaluated(folder: Path, script: str) -> Any:
+    """What a script prints as JSON, which imports from the JavaScript of ``folder``."""
+    node, installed = packages()
+    subprocess.run([node, str(RUNNER.with_name("transpile.mjs")), str(installed), str(folder)], check=True)
+    command = [node, "--input-type=module", "--eval", script]
+    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, check=True)
+    return json.loads(done.stdout)
 
 
 def difference(case: Case, answer: dict[str, Any]) -> str | None:

@@ -71,8 +71,12 @@ class Names:
         if base in self._reserved:
             base = f"{base}_"
         name, number = base, 2
-        while name in self._taken:
+        while not self.is_free(name):
             name = f"{base}_{number}"
             number += 1
         self._taken.add(name)
         return name
+
+    def is_free(self, name: str) -> bool:
+        """Whether nobody has the identifier yet."""
+        return name not in self._taken

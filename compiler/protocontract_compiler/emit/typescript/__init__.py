@@ -18,6 +18,7 @@ from typing import Final
 from protocontract_compiler import ir
 from protocontract_compiler.emit.names import printable
 from protocontract_compiler.emit.output import OutputFile
+from protocontract_compiler.emit.typescript import data
 from protocontract_compiler.emit.typescript.access import literal, text
 from protocontract_compiler.emit.typescript.inexact import Inexact
 from protocontract_compiler.emit.typescript.module import HELPERS, Module, Types, module_of
@@ -93,7 +94,8 @@ def _helper_sources(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
         path = waiting.pop()
         if path in found:
             continue
-        source = folder.joinpath(*f"{path}.ts".split("/")).read_text("utf-8")
+        made = data.SOURCES.get(path)
+        source = folder.joinpath(*f"{path}.ts".split("/")).read_text("utf-8") if made is None else made()
         found[path] = source
         here = path.split("/")[:-1]
         for imported in _IMPORT.findall(source):
@@ -110,7 +112,7 @@ def _helper_sources(paths: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def _module_source(module: Module, messages: list[ir.Message], inexact: list[Inexact]) -> str:
     # Names that users type are handed out first, so that no constant of ours can take one.
-    names = {message.full_name: module.names.fresh(contract_name(message)) for message in messages}
+    names = {message.full_name: module.names.exported(contract_name(message)) for message in messages}
     types = {message.full_name: module.annotation(message) for message in messages}
     shapes = Shapes(module)
     kinds: tuple[tuple[str, Normalizers | Validators | Relations], ...] = (

@@ -1,8 +1,8 @@
 """Node by node from a CEL tree to TypeScript.
 
 The values in the code are those of ``ir_cel``'s table with JavaScript's types: an integer is a bigint, or a number
-where it comes from a field of 32 bits or a length and is only compared; times are bigints of nanoseconds; a list is an array,
-a map a Map with its keys in order; null is undefined. Positions in texts count code points, which the helpers see to.
+where it comes from a field of 32 bits or a length and is only compared; times are bigints of nanoseconds; a list is an
+array, a map a Map with its keys in order; null is undefined. Positions in texts count code points: the helpers do.
 """
 
 from __future__ import annotations

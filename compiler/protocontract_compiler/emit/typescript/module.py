@@ -18,6 +18,8 @@ HELPERS: Final = "protocontract/v1"
 #: How message types come: of protoc-gen-es, or written by us.
 Types = Literal["protobuf-es", "plain"]
 
+# The parameters of generated functions.
+_PARAMETERS: Final = ("m", "at", "run")
 # Names of JavaScript's that generated code uses.
 _GLOBAL: Final = frozenset({
     "Array", "BigInt", "Infinity", "Map", "Math", "NaN", "Number", "Object", "RegExp", "Set", "String", "undefined",
@@ -25,9 +27,43 @@ _GLOBAL: Final = frozenset({
 })  # fmt: skip
 
 
-def fresh_names(taken: frozenset[str] = frozenset()) -> Names:
-    """Names for a module or function: none that JavaScript has, nor ``taken``."""
-    return Names(taken | {"m", "at", "run"}, RESERVED | _GLOBAL)
+class ModuleNames(Names):
+    """The names of a module. A local of one of its functions hides none of them."""
+
+    def __init__(self) -> None:
+        super().__init__(frozenset(), RESERVED | _GLOBAL)
+        #: The locals of all functions so far.
+        self.locals: set[str] = set(_PARAMETERS)
+
+    def is_free(self, name: str) -> bool:
+        """Whether neither the module nor a function has the name."""
+        return super().is_free(name) and name not in self.locals
+
+    def exported(self, hint: str) -> str:
+        """A name for users. A parameter of a function may hide it, as none refers to it."""
+        hidden, self.locals = self.locals, set()
+        try:
+            return self.fresh(hint)
+        finally:
+            self.locals = hidden
+
+
+class LocalNames(Names):
+    """The names of one function of a module."""
+
+    def __init__(self, module: ModuleNames) -> None:
+        super().__init__(frozenset(_PARAMETERS), RESERVED | _GLOBAL)
+        self._module = module
+
+    def fresh(self, hint: str) -> str:
+        """An unused identifier like ``hint``."""
+        name = super().fresh(hint)
+        self._module.locals.add(name)
+        return name
+
+    def is_free(self, name: str) -> bool:
+        """Whether neither the function nor the module has the name."""
+        return super().is_free(name) and name not in self._module._taken
 
 
 @dataclass(slots=True)
@@ -59,7 +95,7 @@ class Module:
         self.fingerprints = fingerprints or {}
         self.file = file
         self.types = types
-        self.names = fresh_names()
+        self.names = ModuleNames()
         #: Messages that hold a sensitive field, however deep: their own values are as private.
         self.private = reach.with_work(schema, lambda message: any(f.governance.sensitive for f in message.fields))
         self.fields = Section("Fields, as field paths name them")
@@ -73,6 +109,10 @@ class Module:
         self._types: dict[str, str] = {}
         self._imported_types: dict[str, set[tuple[str, str]]] = {}
         self._depth = len(PurePosixPath(file.name).parts) - 1
+
+    def local_names(self) -> LocalNames:
+        """Names for the locals of one function."""
+        return LocalNames(self.names)
 
     # -- imports
 

@@ -65,6 +65,8 @@ class Shapes:
             parts.append("list: true")
         if field.oneof is not None:
             parts.append(f"oneof: {access.text(access.property_name(field.oneof))}")
+        elif field.legacy_required:
+            parts.append("required: true")
         elif field.shape is ir.Shape.SINGULAR and (field.has_presence or element.message is not None):
             parts.append("optional: true")
         if element.governance.sensitive or field.governance.sensitive:

@@ -17,7 +17,7 @@ from protocontract_compiler.emit.typescript import access
 from protocontract_compiler.emit.typescript.cel_code import Code
 from protocontract_compiler.emit.typescript.cel_nodes import Emitter, Unsupported
 from protocontract_compiler.emit.typescript.inexact import Inexact
-from protocontract_compiler.emit.typescript.module import Module, fresh_names
+from protocontract_compiler.emit.typescript.module import Module
 from protocontract_compiler.emit.typescript.shapes import Shapes
 from protocontract_compiler.emit.typescript.values import held, is_set, not_zero, wrapped_type
 from protocontract_compiler.emit.writer import Writer
@@ -101,7 +101,7 @@ class _Function:
         self._message = message
         self._name = name
         self._writer = Writer("  ")
-        self._names = fresh_names()
+        self._names = self._module.local_names()
         # Locals that hold fields; a block's own are forgotten at its end.
         self._cached: list[dict[str, str]] = [{}]
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from protocontract_compiler import ir
 from protocontract_compiler.emit.names import Names
 from protocontract_compiler.emit.typescript.access import BIG, key_kind, place, read, subscript_of
-from protocontract_compiler.emit.typescript.module import Module, fresh_names
+from protocontract_compiler.emit.typescript.module import Module
 from protocontract_compiler.emit.walk import FunctionPerMessage
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.typescript_names import property_name
@@ -27,7 +27,7 @@ class Walkers(FunctionPerMessage):
     def text(self, message: ir.Message, function: str) -> str:
         """The text of a message's function, whose name that is."""
         writer = Writer("  ")
-        names = fresh_names()
+        names = self.module.local_names()
         use = self.module.use
         at, run = use("violation", "At", type_only=True), use("violation", "Run", type_only=True)
         writer.line(f"function {function}(m: {self.module.annotation(message)}, at: {at}, run: {run}): void {{")

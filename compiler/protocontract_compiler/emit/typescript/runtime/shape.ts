@@ -1,6 +1,6 @@
 // Whether an object holds what its message's fields can hold: a form's draft has been through no parser.
 import { isWellFormed } from "./codepoints.js";
-import { add, below, errorCode, type At, type Field, type Run } from "./violation.js";
+import { add, below, errorCode, type At, type Field, type Run, type Subscript } from "./violation.js";
 
 type Scalar =
   | "double" | "float" | "int32" | "uint32" | "int64" | "uint64" | "bool" | "string" | "bytes" | "enum" | "json";
@@ -18,6 +18,8 @@ export interface Member {
   readonly oneof?: string;
   /** Whether it may be absent. */
   readonly optional?: true;
+  /** Whether the wire has it always: `required` of proto2. */
+  readonly required?: true;
   readonly sensitive?: true;
 }
 
@@ -69,20 +71,34 @@ function isKey(kind: Scalar, key: string): boolean {
 
 const isObject = (value: unknown): value is Held => typeof value === "object" && value !== null;
 
-function expected(field: Field, at: At, run: Run, what: string): boolean {
+const TOLD: Readonly<Record<Scalar, string>> = {
+  double: "a number",
+  float: "a number of single precision",
+  int32: "an integer of 32 bits",
+  uint32: "a natural number of 32 bits",
+  int64: "a bigint of 64 bits",
+  uint64: "a bigint of 64 bits, not negative",
+  bool: "a boolean",
+  string: "a text without halves of surrogate pairs",
+  bytes: "a Uint8Array",
+  enum: "the number of an enum's value",
+  json: "an object of JSON",
+};
+
+function expected(field: Field, at: At, run: Run, what: string, subscript?: Subscript): boolean {
   const code = errorCode(at.contract, "", "wire.malformed");
   const message = `a value that the field cannot hold; expected ${what}`;
   const errorClass = { source: "INPUT", remedy: "CODE" } as const;
-  add(run, at, { id: "wire.malformed", message, field, code, errorClass });
+  add(run, at, { id: "wire.malformed", message, field, code, errorClass }, undefined, subscript);
   return false;
 }
 
-function isValue(member: Member, field: Field, value: unknown, at: At, run: Run, subscript?: number | string): boolean {
+function isValue(member: Member, field: Field, value: unknown, at: At, run: Run, subscript?: Subscript): boolean {
   if (typeof member.kind === "function") {
-    if (!isObject(value)) return expected(field, at, run, "a message");
+    if (!isObject(value)) return expected(field, at, run, "a message", subscript);
     return isShaped(value, member.kind(), below(at, field, subscript), run);
   }
-  return isScalar(member.kind, value) || expected(field, at, run, member.kind);
+  return isScalar(member.kind, value) || expected(field, at, run, TOLD[member.kind], subscript);
 }
 
 /** Whether an object holds what the fields of its message can hold. Where it does not, that is noted, once. */
@@ -112,10 +128,12 @@ export function isShaped(message: unknown, shape: Shape, at: At, run: Run): bool
       if (!isObject(value)) return expected(field, at, run, "a map");
       const key = member.key;
       return Object.keys(value).every((name) => {
-        if (!isKey(key, name)) return expected(field, at, run, `keys of ${key}`);
-        return isValue(member, field, value[name], at, run, name);
+        if (!isKey(key, name)) return expected(field, at, run, `each key to be the text of ${TOLD[key]}`);
+        const subscript = key === "string" ? name : key === "bool" ? name === "true" : BigInt(name);
+        return isValue(member, field, value[name], at, run, subscript);
       });
     }
+    if (member.required && !Object.hasOwn(message, property)) return expected(field, at, run, "it, as it is required");
     return (member.optional && value === undefined) || isValue(member, field, value, at, run);
   });
 }

@@ -46,7 +46,7 @@ export interface Rule {
   readonly needs?: readonly string[];
   /** Siblings that the rule's normalizer would have written: where it refuses, their rules do not count. */
   readonly spoils?: readonly string[];
-  /** What `explain` says of what it got: rules of buf.validate describe the value; a wrapper is a message elsewhere. */
+  /** Whether a violation tells what it got: rules of buf.validate do. In Python a wrapper is a message. */
   readonly describes?: "value" | "message";
 }
 
@@ -66,6 +66,8 @@ export interface Violation {
   readonly errorClass: ErrorClass;
   readonly forKey: boolean;
   readonly sensitive: boolean;
+  /** The kind and size of what was there, where the rule tells it: "a 3-character text". Never the value. */
+  readonly got?: string;
   /** The offending value; absent where the field is sensitive. */
   readonly value?: unknown;
   readonly rule: Rule;
@@ -153,8 +155,16 @@ function violation(at: At, rule: Rule, value: unknown, subscript: Subscript | un
     forKey,
     sensitive,
     rule,
+    ...(rule.describes === undefined || value === undefined ? {} : { got: described(rule, value, subscript) }),
   };
   return sensitive || value === undefined ? found : { ...found, value };
+}
+
+function described(rule: Rule, value: unknown, subscript: Subscript | undefined): string {
+  if (rule.describes === "message") return "a message";
+  // A map is an object as messages are; its entries have a subscript.
+  if (rule.field?.map && subscript === undefined) return `a map of ${Object.keys(value as object).length}`;
+  return describe(value);
 }
 
 /** Whether a rule counts in the context of a run. */
@@ -246,17 +256,10 @@ export function changeBelow(
   run.changes.push(hidden ? told : { ...told, before, after });
 }
 
-function described({ rule, path, value }: Violation): string {
-  if (rule.describes === "message") return "a message";
-  // A map is an object as messages are; its entries have a subscript.
-  if (rule.field?.map && !path.endsWith("]")) return `a map of ${Object.keys(value as object).length}`;
-  return describe(value);
-}
-
 /** A violation as one line, without the value: for logs and the console. */
 export function explain(found: Violation): string {
   const where = `${found.contract} ${found.redactedPath}`.trimEnd();
-  const got = found.rule.describes === undefined || found.value === undefined ? "" : `, got ${described(found)}`;
+  const got = found.got === undefined ? "" : `, got ${found.got}`;
   const id = found.ruleId || (found.rule.text ?? "");
   const code = `0x${found.code.toString(16).padStart(8, "0")}`;
   return `${where}: ${found.message || found.ruleId}${got} (${id}, ${code})`;
