@@ -1,8 +1,9 @@
 """What each id that a user meets means, and what to do about it.
 
-Our rule ids are in the table below (a test checks that every id in the source is). The words of the vocabulary are
-explained from contract.proto, rules of buf.validate from the installed validate.proto. Diagnostics come from the
-compiler through the entry points of the group ``protocontract.explanations``, each a mapping from id to meaning.
+Our rule ids, and the reasons of services, are in the tables below (tests check that every one in the source is). The
+words of the vocabulary are explained from contract.proto, rules of buf.validate from the installed validate.proto.
+Diagnostics and the like come from compiler and gate through the entry points of the group
+``protocontract.explanations``, each a mapping from id to meaning.
 """
 
 from __future__ import annotations
@@ -203,11 +204,61 @@ RULES: Final[dict[str, tuple[str, str]]] = {
 }
 
 
-def explain(name: str) -> Explanation | None:
-    """What an id means: one of ours, a diagnostic's, or a rule of buf.validate. None where nobody knows it."""
+# Reasons in the google.rpc.ErrorInfo of a refused call, where that is not a rule of its message. (meaning, what helps)
+REASONS: Final[dict[str, tuple[str, str]]] = {
+    "BAD_OUTPUT": ("the model's outputs break their contract", "compare model and contract: protocontract model check"),
+    "BATCH_TOO_LARGE": ("the request has more rows than a batch may have", "send fewer, or raise `batch.max_size`"),
+    "DEADLINE": ("the call was not answered in time", "give it more time, up to `max_deadline`, or send less"),
+    "DEPLOYMENT_FAILED": ("this version is declared, but could not be loaded", "the service's log says how"),
+    "DRAINING": ("the service stops and takes no more calls", "send it to another instance"),
+    "EVIDENCE": (
+        "the evidence cannot be written, and `evidence: REQUIRED` demands it",
+        "see the disk of the evidence log",
+    ),
+    "KSERVE": (
+        "the call is none that KServe's protocol v2 knows",
+        "see the message; docs/serving.md lists the endpoints",
+    ),
+    "MODEL_FAILED": ("the model failed on the request", "the service's log says how"),
+    "NO_INPUT": ("none of the inputs is set", "set one of them"),
+    "NOT_READY": ("the models are still being loaded", "wait until the service is ready"),
+    "QUEUE_FULL": ("as many calls wait as may", "try again later, or raise `queue`"),
+    "RATE_LIMIT": ("more calls came than `rate` allows", "send fewer a second, or raise `rate`"),
+    "REQUEST_TOO_LARGE": ("the request is larger than `max_request_bytes`", "send less, or raise the bound"),
+    "RESPONSE_TOO_LARGE": ("the response is larger than its caller takes", "ask for less, or raise the bound"),
+    "SERVICE_FAILED": ("the service itself failed", "its log says how"),
+    "SEVERAL_INPUTS": ("more than one of the inputs is set", "set one of them"),
+    "STEP_FAILED": ("a step before or after the model failed", "the service's log says how"),
+    "UNKNOWN_MODEL": ("the service has no model of that name", "ask for one that it lists"),
+    "UPSTREAM": ("the server behind this one refused the call, or did not answer", "see that server"),
+    "VERSION_MISMATCH": (
+        "another version of the model is there than was asked for",
+        "ask for one that is served, or for none",
+    ),
+    "WRONG_ROWS": ("the model gave another number of rows than it was asked for", "see the model: its batch axis"),
+}
+
+
+def explain(name: str, language: str = "en") -> Explanation | None:
+    """What an id means: a rule of ours or of buf.validate, a diagnostic, an option, a service's reason.
+
+    ``language`` is a tag as in ``translations.catalogue``; of rules there is Chinese, of all else English. None where
+    nobody knows the id.
+    """
+    found = _explain(name)
+    return None if found is None else _in_language(found, language)
+
+
+def _explain(name: str) -> Explanation | None:
     if name in RULES:
         meaning, fix = RULES[name]
         return Explanation(name, "rule of protocontract", meaning, fix)
+    if name in REASONS:
+        meaning, fix = REASONS[name]
+        return Explanation(name, "reason of a service", meaning, fix)
+    rule_id = _of_reason(name)
+    if rule_id is not None:
+        return _explain(rule_id)
     for point in entry_points(group=GROUP):
         meanings: Any = point.load()
         if name in meanings:
@@ -215,9 +266,34 @@ def explain(name: str) -> Explanation | None:
     return _options().get(name) or _buf_rules().get(name) or _word(name)
 
 
+def _of_reason(name: str) -> str | None:
+    """The rule whose id a service's reason is, in capitals: STRING_MIN_LEN."""
+    if name != name.upper():
+        return None
+    return next((known for known in (*RULES, *_buf_rules()) if known.replace(".", "_").upper() == name), None)
+
+
+def _in_language(found: Explanation, language: str) -> Explanation:
+    """The explanation of a rule in another language; where there is none, as it is."""
+    from protocontract.translations import catalogue
+
+    texts = catalogue(language)
+    if texts is None or found.kind not in _KINDS:
+        return found
+    from protocontract.translations.zh_remedies import REMEDIES
+
+    # What a rule of buf.validate is bound to in a contract is not known here.
+    meaning = re.sub(r"\{\d\}", "…", texts.gettext(found.id))
+    meaning = found.meaning if meaning == found.id else meaning
+    return Explanation(found.id, _KINDS[found.kind], meaning, REMEDIES.get(found.id, found.fix))
+
+
+_KINDS: Final = {"rule of protocontract": "protocontract 规则", "rule of buf.validate": "buf.validate 规则"}
+
+
 def known_ids() -> list[str]:
     """Every id that ``explain`` knows."""
-    found = [*RULES, *_options(), *_buf_rules()]
+    found = [*RULES, *REASONS, *_options(), *_buf_rules()]
     for point in entry_points(group=GROUP):
         found += point.load()
     return sorted(set(found))
@@ -311,6 +387,8 @@ def _buf_rules() -> dict[str, Explanation]:
     from google.protobuf import descriptor_pb2, duration_pb2, field_mask_pb2, message_factory, timestamp_pb2
     from google.protobuf.descriptor_pool import DescriptorPool
 
+    from protocontract.translations.en import TEMPLATES
+
     pool = DescriptorPool()
     for module in (descriptor_pb2, duration_pb2, field_mask_pb2, timestamp_pb2):
         pool.AddSerializedFile(module.DESCRIPTOR.serialized_pb)
@@ -336,7 +414,9 @@ def _buf_rules() -> dict[str, Explanation]:
         for field in message.field:
             options: Any = options_type.FromString(field.options.SerializeToString())
             for rule in options.Extensions[extension].cel:
-                meaning = rule.message or f"{word} rule `{field.name}`"
+                # A message that names the rule's constants is put together by its CEL.
+                template = TEMPLATES.get(rule.id, {}).get(rule.id, "").replace("{}", "…")
+                meaning = rule.message or template or f"{word} rule `{field.name}`"
                 place = f"(buf.validate.field).{rule.id.partition('.')[0]}.{field.name}"
                 found.setdefault(
                     rule.id,

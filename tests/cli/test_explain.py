@@ -11,13 +11,18 @@ import pytest
 
 import protocontract
 from protocontract.cli import main
-from protocontract.explain import RULES, explain, known_ids
+from protocontract.explain import REASONS, RULES, explain, known_ids
+from protocontract.translations.zh_remedies import REMEDIES
 from protocontract.violations import error_code
+from protocontract_ci.decisions import MEANINGS
+from protocontract_ci.modules import DECISIONS
 from protocontract_compiler.diagnostics import IDS
 from protocontract_compiler.passes.rule_ids import ALL_OWN_RULE_IDS
 from tests.verify.support import PROTOS, TRANSACTION
 
 RUNTIME = Path(protocontract.__file__).parent
+ROOT = Path(__file__).parents[2]
+CEL = "this != 'x'"
 _WORDS = "text money instant quantity label scalar spans sequence graph tensor key wire schema rule handler"
 _OURS = re.compile(rf"(?:{'|'.join(_WORDS.split())})\.[a-z_]+")
 
@@ -164,3 +169,90 @@ def test_an_option_is_known_without_its_word() -> None:
     assert found is not None
     assert found.fix.startswith("explain ")
     assert " or " in found.fix
+
+
+def test_every_reason_of_services_is_known() -> None:
+    """What `refused(..., reason=...)` and the batcher's errors are called."""
+    found: set[str] = set()
+    for file in (RUNTIME / "serving").rglob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        found |= set(re.findall(r'reason="([A-Z_]+)"', text))
+        found |= set(re.findall(r'^    "\w+": "([A-Z_]+)",$', text, re.MULTILINE))
+    assert len(found) > 10
+    assert found - REASONS.keys() == set()
+
+
+def test_reasons_that_are_rules_in_capitals() -> None:
+    for reason, rule_id in (("STRING_MIN_LEN", "string.min_len"), ("MONEY_AMBIGUOUS", "money.ambiguous")):
+        found = explain(reason)
+        assert found is not None
+        assert found.id == rule_id
+    assert explain("MONEY_AMBIGOUS") is None
+
+
+def test_decisions_of_the_gate_are_known_and_told_as_in_the_documents() -> None:
+    assert MEANINGS.keys() == DECISIONS.keys()
+    rows = re.findall(r"^\| `(D\d+)` \| (.*?) \|", (ROOT / "docs" / "gate-modules.md").read_text(), re.MULTILINE)
+    assert len(rows) == len(MEANINGS)
+    for key, text in rows:
+        assert text.startswith(MEANINGS[key])
+
+
+def test_rules_in_chinese(capsys: pytest.CaptureFixture[str]) -> None:
+    assert REMEDIES.keys() == RULES.keys()
+    assert main(["explain", "money.scale", "--lang", "zh-CN"]) == 0
+    title, meaning, fix = capsys.readouterr().out.splitlines()
+    assert title == "money.scale · protocontract 规则"
+    assert "小数" in meaning
+    assert fix == f"  {REMEDIES['money.scale']}"
+    assert main(["explain", "string.min_len", "--lang", "zh"]) == 0
+    assert "至少需要 … 个字符" in capsys.readouterr().out
+
+
+CHOSEN = """
+syntax = "proto3";
+package shop.v1;
+import "buf/validate/validate.proto";
+import "protocontract/v1/contract.proto";
+message Order {
+  string id = 1 [(buf.validate.field).string.min_len = 2,
+                 (protocontract.v1.field).error_codes = {key: "string.min_len" value: 77}];
+  string price = 2 [(protocontract.v1.field).money = {allowed: "EUR"},
+                    (protocontract.v1.field).error_codes = {key: "money.syntax" value: 78}];
+  string note = 3 [(buf.validate.field).cel_expression = "this != 'x'"];
+  repeated Part parts = 4;
+  repeated int32 places = 5 [(protocontract.v1.field).sequence.step = 1];
+}
+message Part { int32 n = 1 [(buf.validate.field).int32.gt = 3,
+                            (protocontract.v1.field).error_codes = {key: "int32.gt" value: 79}]; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("0x4d", "shop.v1.Order id: string.min_len, "),
+        ("78", "shop.v1.Order price: money.syntax, the text is no amount of money"),
+        ("0x0000004f", "shop.v1.Order parts.n: int32.gt, "),
+        (f"cel:{error_code('shop.v1.Order', 'note', CEL):08x}", CEL),
+        (CEL, "returned false"),
+    ],
+)
+def test_codes_that_a_contract_chose_and_labels_of_its_cel(
+    name: str, expected: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "order.proto").write_text(CHOSEN)
+    assert main(["explain", name, "--contract", "shop.v1.Order", "--proto-path", str(tmp_path)]) == 0
+    assert expected in capsys.readouterr().out
+
+
+def test_every_code_of_the_examples_is_explained(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of each contract, the first and the last: by the contract itself, generated."""
+    manifest = json.loads((ROOT / "generated" / "manifest" / "manifest.json").read_text())
+    monkeypatch.chdir(ROOT / "generated" / "python")
+    for contract in manifest["contracts"]:
+        for rule in (*contract["rules"][:1], *contract["rules"][-1:], *contract["record_rules"][:1]):
+            assert main(["explain", rule["code"], "--contract", contract["name"]]) == 0
+            assert f": {rule['id']}" in capsys.readouterr().out

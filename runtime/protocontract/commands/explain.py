@@ -14,11 +14,12 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from protocontract._sites import Site
 from protocontract.cli import KEPT, UsageError
 from protocontract.contract import Contract
 from protocontract.explain import RULES, Explanation, explain, known_ids
 from protocontract.terminal import Paint
-from protocontract.violations import error_code
+from protocontract.violations import FieldElement, Rule, error_code
 
 _EPILOG: Final = """\
 An error code (0xb93db785, or its constant ERR_...) is looked for in the contract that --contract names, else in the
@@ -28,6 +29,7 @@ exit codes: 0 explained, 2 unknown
 
 examples: protocontract explain money.ambiguous
           protocontract explain 0xb93db785 --contract acme.finance.v1.Transaction
+          protocontract explain STRING_MIN_LEN --lang zh
 """
 
 # As violations write a code, with the prefix left out, and as an int prints.
@@ -47,13 +49,16 @@ def explain_command(argv: list[str]) -> int:
         from protocontract.loading import resolve
 
         contract = resolve(options.contract, proto_path=options.proto_path, descriptors=options.descriptors)
+    say = _Words(options.lang)
     code = _code(name)
     if code is not None:
-        found = _of_code(code, contract)
+        found = _of_code(code, contract, say)
     elif _NAMED_CODE.fullmatch(name):
-        found = _of_constant(name)
+        found = _of_constant(name, say)
     else:
-        found = explain(name) or (None if contract is None else _of_contract(name, contract))
+        # A contract's own rule first: it may have taken an id that others have, too.
+        found = None if contract is None else _of_contract(name, contract, say)
+        found = found or explain(name, options.lang)
     if found is None:
         raise UsageError(_unknown(name))
     if options.format == "json":
@@ -65,6 +70,19 @@ def explain_command(argv: list[str]) -> int:
     if found.fix:
         print(f"  {found.fix}")
     return KEPT
+
+
+class _Words:
+    """What the command itself says, in a language."""
+
+    def __init__(self, language: str) -> None:
+        self.language: Final = language
+        chinese = language.partition("-")[0].partition("_")[0].lower() == "zh"
+        self.is_english: Final = not chinese
+        self.error_code: Final = "错误码" if chinese else "error code"
+        self.rule_of: Final = "规则，属于" if chinese else "rule of"
+        self.sees: Final = "，位于" if chinese else " in "
+        self.comma: Final = "，" if chinese else ", "
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -80,55 +98,84 @@ def _parser() -> argparse.ArgumentParser:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--proto-path", metavar="DIR", help="compile the contract from the .proto files below DIR")
     where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
+    parser.add_argument("--lang", default="en", metavar="TAG", help="the language of meanings: en (default), or zh")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how the answer is written")
     return parser
 
 
-def _of_code(code: int, contract: Contract[Any] | None) -> Explanation | None:
-    """A code is a hash: it is found by hashing what a contract promises, or in the constants of generated modules."""
+def _of_code(code: int, contract: Contract[Any] | None, say: _Words) -> Explanation | None:
+    """A code is a hash: it is found by hashing what a contract promises, or in the constants of generated modules.
+
+    One that a contract chose itself (`error_codes`) stands in its rules.
+    """
     if contract is not None:
         for promise in contract.promises:
             for rule_id in promise.rule_ids:
                 if _is_code(code, contract.full_name, promise.path, rule_id):
-                    return _with_code(code, f"{contract.full_name} {promise.path}".rstrip(), rule_id, promise.text)
-        return _of_record(code, contract.full_name)
+                    where = f"{contract.full_name} {promise.path}".rstrip()
+                    return _with_code(code, where, rule_id, promise.text, say)
+        return _chosen(code, contract, say) or _of_record(code, contract.full_name, say)
     for file in _contract_modules():
         text = file.read_text(encoding="utf-8", errors="replace")
         for name, value in _CONSTANT.findall(text):
             if int(value, 16) == code:
-                return _of_module(code, name, file, text)
+                return _of_module(code, name, file, text, say)
         for full_name in _FULL_NAME.findall(text):
-            if (found := _of_record(code, full_name)) is not None:
+            if (found := _of_record(code, full_name, say)) is not None:
                 return found
     return None
 
 
-def _of_record(code: int, full_name: str) -> Explanation | None:
-    """The code of a rule about the record as a whole, which every contract has: its bytes, its key."""
-    for rule_id in RULES:
-        if error_code(full_name, "", rule_id) == code:
-            return _with_code(code, full_name, rule_id, "")
+def _chosen(code: int, contract: Contract[Any], say: _Words) -> Explanation | None:
+    """The rule to which the contract gives a code of its own: read from the rules of its generated code."""
+    for value in _constants(contract):
+        if isinstance(value, Rule) and value.error_code == code:
+            path = ".".join(step.name for step in value.path if isinstance(step, FieldElement))
+            return _with_code(code, f"{value.contract} {path}".rstrip(), value.rule_id, value.message, say)
+        if isinstance(value, Site):
+            for rule_id, chosen in value.error_codes.items():
+                if chosen == code:
+                    return _with_code(code, f"{value.contract} {value.element.name}", rule_id, "", say)
     return None
 
 
-def _of_constant(name: str) -> Explanation | None:
+def _constants(contract: Contract[Any]) -> Iterator[Any]:
+    """The values of the module of a contract, generated or compiled at run time, by way of its functions."""
+    for function in (contract._validate, contract._normalize):
+        inner = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+        for part in (function, *inner):
+            names = getattr(part, "__globals__", {})
+            if names.get("__name__") != Contract.__module__:
+                yield from names.values()
+
+
+def _of_record(code: int, full_name: str, say: _Words) -> Explanation | None:
+    """The code of a rule about the record as a whole, which every contract has: its bytes, its key."""
+    for rule_id in RULES:
+        if error_code(full_name, "", rule_id) == code:
+            return _with_code(code, full_name, rule_id, "", say)
+    return None
+
+
+def _of_constant(name: str, say: _Words) -> Explanation | None:
     """The constant of a generated module: ``ERR_TRANSACTION_AMOUNT_MONEY_AMBIGUOUS``."""
     for file in _contract_modules():
         text = file.read_text(encoding="utf-8", errors="replace")
         for known, value in _CONSTANT.findall(text):
             if known == name:
-                return _of_module(int(value, 16), name, file, text)
+                return _of_module(int(value, 16), name, file, text, say)
     return None
 
 
-def _of_module(code: int, constant: str, file: Path, text: str) -> Explanation:
+def _of_module(code: int, constant: str, file: Path, text: str, say: _Words) -> Explanation:
     """What a code of a generated module means, read from its text: nothing that is only found is imported."""
     for full_name, path, promise, rule_ids in _promises(text):
         for rule_id in rule_ids:
             if _is_code(code, full_name, path, rule_id):
-                found = _with_code(code, f"{full_name} {path}".rstrip(), rule_id, promise)
-                return Explanation(found.id, found.kind, f"{found.meaning} ({constant} in {file})", found.fix)
-    return Explanation(f"{code:#010x}", "error code", f"{constant} in {file}")
+                found = _with_code(code, f"{full_name} {path}".rstrip(), rule_id, promise, say)
+                meaning = f"{found.meaning} ({constant}{say.sees}{file})"
+                return Explanation(found.id, found.kind, meaning, found.fix)
+    return Explanation(f"{code:#010x}", say.error_code, f"{constant}{say.sees}{file}")
 
 
 def _promises(text: str) -> Iterator[tuple[str, str, str, tuple[str, ...]]]:
@@ -170,16 +217,24 @@ def _is_code(code: int, contract: str, path: str, rule_id: str) -> bool:
     return any(error_code(contract, end, rule_id) == code for end in (place, f"{place}.key", f"{place}.value"))
 
 
-def _with_code(code: int, where: str, rule_id: str, promise: str) -> Explanation:
-    known = explain(rule_id)
-    meaning = f"{where}: {rule_id}" + (f", {known.meaning}" if known is not None else f", {promise}")
-    return Explanation(f"{code:#010x}", "error code", meaning, "" if known is None else known.fix)
+def _with_code(code: int, where: str, rule_id: str, promise: str, say: _Words) -> Explanation:
+    known = explain(rule_id, say.language)
+    # A rule of buf.validate has constants, which the promise tells; what protocontract says of its own is plainer.
+    said = promise if known is None or (promise and rule_id not in RULES and say.is_english) else known.meaning
+    meaning = f"{where}: {rule_id}" + (f"{say.comma}{said}" if said else "")
+    return Explanation(f"{code:#010x}", say.error_code, meaning, "" if known is None else known.fix)
 
 
-def _of_contract(name: str, contract: Contract[Any]) -> Explanation | None:
+def _of_contract(name: str, contract: Contract[Any], say: _Words) -> Explanation | None:
+    """A rule of a contract's own, by its id, its CEL, or the label that metrics give to a rule without an id."""
     for promise in contract.promises:
-        if name in promise.rule_ids:
-            return Explanation(name, f"rule of {contract.full_name} {promise.path}".rstrip(), promise.text)
+        place = promise.path.replace("[]", "")
+        for rule_id in promise.rule_ids:
+            label = f"cel:{error_code(contract.full_name, place, rule_id):08x}"
+            if name == label or (name == rule_id and explain(name) is None):
+                kind = f"{say.rule_of} {contract.full_name} {promise.path}".rstrip()
+                said = promise.text if name == rule_id else f"{rule_id}{say.comma}{promise.text}"
+                return Explanation(name, kind, said)
     return None
 
 
