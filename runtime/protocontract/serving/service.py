@@ -338,7 +338,7 @@ class MethodService:
             **self._tolerance,
         }
         if ran.nonfinite:
-            facts["nonfinite"] = _counts(ran.nonfinite)
+            facts["nonfinite"] = counts_text(ran.nonfinite)
         return facts
 
     def _failed(self, seen: Seen, trail: Trail, error: BatchError) -> Rejected:
@@ -365,7 +365,8 @@ class MethodService:
         return refused(error.code, str(error), **metadata)
 
 
-def _counts(found: Mapping[str, int]) -> str:
+def counts_text(found: Mapping[str, int]) -> str:
+    """``x=3,y=1``: as metadata and facts have it."""
     return ",".join(f"{name}={count}" for name, count in sorted(found.items()))
 
 
@@ -383,7 +384,7 @@ def _metadata(seen: Seen) -> tuple[tuple[str, str], ...]:
     for ran in seen.ran:
         found.append((MODEL_KEY, str(ran.running.spec)))
         if ran.nonfinite:
-            found.append((NONFINITE_KEY, _counts(ran.nonfinite)))
+            found.append((NONFINITE_KEY, counts_text(ran.nonfinite)))
         if ran.answer is not None:
             found.append((PROVIDER_KEY, ran.answer.facts.provider))
             fallback = ran.answer.facts.model.get("fallback")

@@ -109,7 +109,7 @@ def test_what_the_contract_lets_pass_is_passed_on_and_marked(stub: Any) -> None:
     array[0, 1] = np.nan
     found, call = stub.ModelInfer.with_call(request("loose", array))
     metadata = dict(call.trailing_metadata())
-    assert metadata["protocontract-nonfinite"] == "x,y"
+    assert metadata["protocontract-nonfinite"] == "x=1,y=1"
     assert metadata["protocontract-model"] == "loose@1"
     clean = np.frombuffer(found.raw_output_contents[0], "<f4").reshape(2, 4)
     np.testing.assert_array_equal(clean[1], [2, 2, 2, 2])

@@ -129,7 +129,7 @@ def test_words_for_numbers_that_are_not_finite(proxy: Running, server: ModelServ
     assert (found.status, found.json["reason"]) == (400, "TENSOR_FINITE")
     assert server.seen == []
     found = post(proxy, "loose", body)
-    assert found.headers["protocontract-nonfinite"] == "x,y"
+    assert found.headers["protocontract-nonfinite"] == "x=2,y=2"
     first = found.json["outputs"][0]["data"]
     assert math.isnan(first[0])
     assert first[1:] == [2, -math.inf, 4]

@@ -8,7 +8,7 @@ before the elements become a field, which alone would not show it.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from google.protobuf.descriptor import FieldDescriptor
@@ -20,8 +20,8 @@ from protocontract.models.comparison import stacked, tensors
 from protocontract.relations.tensor import Axes
 from protocontract.serving.kserve.datatypes import BYTES, DATATYPES, count_of
 from protocontract.serving.rejection import Rejected, bad_message
+from protocontract.serving.wiring import nonfinite
 from protocontract.tensors.fields import Dim, TensorField
-from protocontract.tensors.reading import np
 from protocontract.tensors.writing import Writer
 from protocontract.violations import ContractError, FieldElement, Refusal, RuleEvaluationError, Violation
 
@@ -39,13 +39,13 @@ class Given:
 class Kept:
     """Tensors that keep their contract: texts that normalizers changed, by name, and how many samples there are.
 
-    ``rows`` is None where no axis counts samples. ``nonfinite`` are the tensors in which the contract lets NaN and
-    infinities pass, and they are there.
+    ``rows`` is None where no axis counts samples. ``nonfinite`` counts NaN and infinities that the contract lets pass,
+    by tensor.
     """
 
     texts: Mapping[str, list[bytes]]
     rows: int | None
-    nonfinite: tuple[str, ...] = ()
+    nonfinite: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 class Binding:
@@ -121,7 +121,7 @@ class Binding:
                 arrays[name] = found
         if violations:
             raise self._rejected(violations, None)
-        odd = tuple(name for name, array in arrays.items() if name in self._tensors and _is_nonfinite(array))
+        odd = nonfinite({name: array for name, array in arrays.items() if name in self._tensors})
         if not self.stacked:
             return Kept(self._whole(arrays), rows.pop() if self._batched and len(rows) == 1 else None, odd)
         if len(rows) > 1:
@@ -294,7 +294,3 @@ def _is_utf8(text: bytes) -> bool:
     except UnicodeDecodeError:
         return False
     return True
-
-
-def _is_nonfinite(array: Any) -> bool:
-    return bool(array.dtype.kind == "f" and not np.isfinite(array).all())

@@ -50,8 +50,8 @@ class Asked:
     #: The outputs that the caller wants; empty: all.
     outputs: tuple[str, ...]
     rows: int | None
-    #: Inputs with NaN or infinities that the contract lets pass.
-    nonfinite: tuple[str, ...] = ()
+    #: NaN and infinities that the contract lets pass, by input.
+    nonfinite: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +59,7 @@ class Passed:
     """A response that keeps its contract, as it is passed on; ``nonfinite`` as in Asked, of inputs and outputs."""
 
     response: Any
-    nonfinite: tuple[str, ...]
+    nonfinite: Mapping[str, int]
 
 
 class Served:
@@ -141,7 +141,8 @@ class Served:
         passed = set(asked.outputs or self.response.names)
         if any(output.name not in passed for output in response.outputs):
             _keep(response, passed)
-        return Passed(response, (*asked.nonfinite, *(name for name in kept.nonfinite if name in passed)))
+        told = {name: count for name, count in kept.nonfinite.items() if name in passed}
+        return Passed(response, {**told, **asked.nonfinite})
 
     # -- tensors
 

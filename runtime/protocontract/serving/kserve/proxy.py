@@ -20,15 +20,13 @@ from protocontract.serving.kserve.models import Asked, Catalogue, Declared, Serv
 from protocontract.serving.kserve.protocol import messages
 from protocontract.serving.kserve.upstream import Upstream
 from protocontract.serving.rejection import Rejected, refused
+from protocontract.serving.service import MODEL_KEY, NONFINITE_KEY, counts_text
 from protocontract.violations import ContractError
 
 log: Final = logging.getLogger("protocontract.serving")
 
 T = TypeVar("T")
 
-#: A caller is told here which model answered, and in which tensors there are numbers that are not finite.
-MODEL_KEY: Final = "protocontract-model"
-NONFINITE_KEY: Final = "protocontract-nonfinite"
 #: Extensions of KServe that need nothing of us but to pass on messages and parameters.
 _PASSED_EXTENSIONS: Final = ("sequence", "schedule_policy", "parameters", "statistics", "model_configuration")
 #: Above so many bytes, tensors are looked at on a thread, so that other calls go on meanwhile.
@@ -178,7 +176,7 @@ class Proxy:
         version = f"@{found.response.model_version}" if found.response.model_version else ""
         metadata = [(MODEL_KEY, f"{served.name}{version}")]
         if found.nonfinite:
-            metadata.append((NONFINITE_KEY, ",".join(found.nonfinite)))
+            metadata.append((NONFINITE_KEY, counts_text(found.nonfinite)))
         return Answered(found.response, tuple(metadata))
 
 
