@@ -1,4 +1,4 @@
-"""What each question is about that the gate leaves to a repository (``[gate.decisions]``): `protocontract explain D1`."""
+"""What each question is about that the gate leaves to a repository: `[gate.decisions]`, `protocontract explain D1`."""
 
 from __future__ import annotations
 
