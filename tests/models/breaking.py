@@ -16,8 +16,8 @@ class Breaking:
     ``skew`` is added to what comes out.
     """
 
-    def __init__(self, path: Path, provider: str = "npu", real: str = "cpu") -> None:
-        self._model = Model(path, (Provider(real),), threads=1)
+    def __init__(self, path: Path, provider: str = "npu", real: str = "cpu", threads: int = 1) -> None:
+        self._model = Model(path, (Provider(real),), threads=threads)
         self.name, self.provider = path.name, provider
         self.signature, self.identity = self._model.signature, self._model.identity
         self.kind: Literal["memory", "provider", "runtime"] | None = None
