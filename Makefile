@@ -68,6 +68,7 @@ generate: $(SETUP) ## Make generated/ again from contracts/
 	@$(BIN)/python -m grpc_tools.protoc -I contracts -I "$$($(BIN)/protocontract includes)" \
 	  --grpc_python_out=generated/python acme/inference/v1/model_service.proto
 	@$(BIN)/protocontract compile contracts/acme -I contracts --out generated/prometheus --target prometheus
+	@$(BIN)/protocontract compile contracts/acme -I contracts --out generated/docs --target docs
 	@for target in jsonschema odcs manifest; do \
 	  $(BIN)/protocontract compile contracts/acme -I contracts --out generated/$$target --target $$target || exit 1; done
 

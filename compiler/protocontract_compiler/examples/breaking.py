@@ -23,7 +23,7 @@ _SIZES: Final = ("len", "min_len", "max_len", "len_bytes", "min_bytes", "max_byt
 
 # What each normalizer refuses somewhere. The first one that breaks a rule is its example.
 _REFUSED: Final[dict[str, tuple[str, ...]]] = {
-    "money": ("about ten", "1.234", "1,234", "12.50 XAU", "CHF 12.50", "€12.50", "12.505", "¥", "12.50 ABC"),
+    "money": ("about ten", "1.234", "1,234", "CHF 12.50", "€12.50", "12.50 XAU", "12.505", "¥", "12.50 ABC"),
     "instant": ("soon", "03/04/2026 08:00", "2026-03-29 02:30:00", "2026-03-08 02:30:00", "2026-10-25 02:30:00",
                 "2026-11-01 01:30:00", "2026-03-09 08:00:00", "1900-01-01T00:00:00Z", "9999-01-01T00:00:00Z",
                 "1986-05-04 00:30:00", "1986-09-14 01:30:00", "2026-03-09 08:00 Nowhere/Zone"),

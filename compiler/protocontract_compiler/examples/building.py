@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from google.protobuf.descriptor import FieldDescriptor as F
 
-from protocontract._options import Options, entry_fields, is_map, is_repeated, is_required, set_in
+from protocontract._options import Options, constants, entry_fields, is_map, is_repeated, is_required, set_in
 from protocontract_compiler.examples.values import class_of, fits, good
 
 #: Items of a list, entries of a map, sizes of a free axis, where the rules do not want another number.
@@ -20,6 +20,8 @@ _PACKED: Final = {
     "BOOL": "?", "INT8": "b", "INT16": "h", "INT32": "i", "INT64": "q", "UINT8": "B", "UINT16": "H", "UINT32": "I",
     "UINT64": "Q", "FLOAT16": "e", "FLOAT32": "f", "FLOAT64": "d", "BFLOAT16": "f",
 }  # fmt: skip
+#: The option that names the field which a normalizer writes.
+_WRITES: Final = {"money": "currency_field", "instant": "instant_field", "quantity": "value_field"}
 _NAMES: Final = re.compile(r"[A-Z]\w+(?: [A-Z]\w+)*")
 _WORDS: Final = re.compile(r"\w{2,}")
 
@@ -44,14 +46,19 @@ class Builder:
     def values(self, field: Any, nth: int = 0) -> list[Any]:
         """The possible values of a field, or of its items."""
         rules = self.options.rules(field)
+        # What CEL compares with is worth a try, after all that the standard rules suggest.
+        named = [*constants(rules), *constants(self.options.message_rules(field.containing_type))]
         if is_repeated(field) and not is_map(field):
             rules = set_in(set_in(rules, "repeated"), "items")
-        return good(field, rules, self.options.words(field), nth)
+        found = good(field, rules, self.options.words(field), nth)
+        return [*found[:-1], *(value for value in named if fits(field, value)), *found[-1:]] if found else found
 
     def _fill(self, message: Any, prefix: str, nth: int, outer: tuple[Any, ...], wanted: _Wanted) -> None:
+        written = self._written(message.DESCRIPTOR)
         for field in message.DESCRIPTOR.fields:
             path = prefix + field.name
-            if not self._is_chosen(field, prefix, wanted):
+            # What a normalizer writes is its own business.
+            if not self._is_chosen(field, prefix, wanted) or (field.name in written and path not in wanted.put):
                 continue
             if nth == 0 and path in wanted.put:
                 assign(message, field, wanted.put[path])
@@ -68,6 +75,16 @@ class Builder:
                     inner.SetInParent()
                     self._fill(inner, f"{path}.", nth, (*outer, field.message_type), wanted)
         self._relate(message, prefix if nth == 0 else None, wanted)
+
+    def _written(self, descriptor: Any) -> frozenset[str]:
+        """The fields that normalizers of other ones write."""
+        found: set[str] = set()
+        for field in descriptor.fields:
+            words = self.options.words(field)
+            kind = words.WhichOneof("normalizer") if words is not None else None
+            if kind in _WRITES:
+                found.add(getattr(getattr(words, kind), _WRITES[kind]))
+        return frozenset(found)
 
     def _is_chosen(self, field: Any, prefix: str, wanted: _Wanted) -> bool:
         oneof = field.containing_oneof

@@ -20,7 +20,7 @@ from protocontract_compiler.examples.values import NOW, SECOND, fits
 #: How often the fields that a rule complains of take other values, and how many combinations are tried each time.
 _ROUNDS: Final = 12
 _COMBINATIONS: Final = 400
-_VALUES: Final = 6
+_VALUES: Final = 7
 #: Clean-ups that are shown of one field.
 _SHOWN: Final = 3
 _DEPTH: Final = 4
@@ -33,8 +33,9 @@ class Refused:
     violation: Violation
     record: bytes
     message: Any
-    #: How far it is from an example that people want: rules that are broken beside, whether another field was changed.
-    far: tuple[int, bool]
+    #: How far it is from an example that people want: rules that are broken beside, whether another field was changed,
+    #: whether more than that was.
+    far: tuple[int, bool, bool]
 
 
 @dataclass(frozen=True)
@@ -92,14 +93,34 @@ class _Search:
         if kept is None:
             return self._found
         self._found.kept, self._found.record = kept, kept.SerializeToString(deterministic=True)
+        usual = self._choices
         for spot in self._spots:
             words = self._builder.options.words(spot.field)
             if words is not None and words.WhichOneof("normalizer"):
                 self._clean(spot, words)
-        for path, changed in self._changed(kept):
-            self._judge(path, changed)
+        for path, changed, anew in self._changed(kept):
+            self._judge(path, changed, anew=anew)
+        for other in self._members(usual):
+            # What is in the other members of a oneof can be broken where they are set.
+            self._choices = other
+            broken, outcome = self._violations(other)
+            if not broken and outcome.ok and (settled := self._settled(outcome.message)) is not None:
+                for path, changed, anew in self._changed(settled):
+                    self._judge(path, changed, anew=anew)
+        self._choices = usual
         self._combine()
         return self._found
+
+    def _members(self, usual: Mapping[str, int]) -> Iterator[dict[str, int]]:
+        """Choices in which another member of a oneof is set, for each of them."""
+        seen: set[str] = set()
+        for spot in self._spots:
+            oneof = spot.field.containing_oneof
+            for path in self._oneofs_at(spot.path):
+                if path not in seen and len(oneof.fields) > 1:
+                    seen.add(path)
+                    now = usual.get(path, 0)
+                    yield from ({**usual, path: at} for at in range(len(oneof.fields)) if at != now)
 
     # -- a message that is accepted
 
@@ -107,7 +128,8 @@ class _Search:
         for _ in range(_ROUNDS):
             broken, outcome = self._violations(self._choices)
             if outcome.ok:
-                return self._settled(outcome.message)
+                # Where a normalizer wants what it has taken away, the record stays as it was sent.
+                return self._settled(outcome.message) or self._builder.message(self._choices)
             better = self._better(broken)
             if better is None:
                 return None
@@ -184,25 +206,28 @@ class _Search:
 
     # -- records that are refused
 
-    def _changed(self, kept: Any) -> Iterator[tuple[str, Any]]:
-        """Messages that differ from the one that is kept, with the path of what was changed."""
+    def _changed(self, kept: Any) -> Iterator[tuple[str, Any, bool]]:
+        """Messages that differ from the one that is kept, with the path of what was changed.
+
+        The last item says whether related fields were made anew.
+        """
         for spot in self._spots:
             for value in self._breaking(spot, kept):
-                yield spot.path, self._with(kept, spot, value)
+                yield spot.path, self._with(kept, spot, value), False
                 if len(spot.steps) == 1 or not _holds_many(spot.steps[0]):
-                    yield spot.path, self._rebuilt(spot, value)
+                    yield spot.path, self._rebuilt(spot, value), True
             words = self._builder.options.words(spot.field)
             if words is not None:
                 for message in _holders(kept, spot.steps):
                     for changed in breaking.related(message, spot.field, words):
-                        yield spot.path, _replaced(kept, spot.steps, changed)
+                        yield spot.path, _replaced(kept, spot.steps, changed), False
         for oneof in kept.DESCRIPTOR.oneofs:
             copied = type(kept)()
             copied.CopyFrom(kept)
             for member in oneof.fields:
                 copied.ClearField(member.name)
-            yield oneof.name, copied
-        yield "", type(kept)()
+            yield oneof.name, copied, False
+        yield "", type(kept)(), True
 
     def _breaking(self, spot: _Spot, kept: Any) -> Iterator[Any]:
         rules = self._builder.options.rules(spot.field)
@@ -246,7 +271,7 @@ class _Search:
         except (TypeError, ValueError):
             return None
 
-    def _judge(self, path: str, message: Any) -> None:
+    def _judge(self, path: str, message: Any, *, anew: bool) -> None:
         """Notes which rules a message breaks in which ``path`` was changed, where no better example is known."""
         if message is None:
             return
@@ -258,7 +283,8 @@ class _Search:
         distinct = {violation.code for violation in outcome.violations}
         for violation in outcome.violations:
             known = self._found.refused.get(violation.code)
-            far = (len(distinct) - 1, ".".join(element.name for element, _ in violation.elements()) != path)
+            elsewhere = ".".join(element.name for element, _ in violation.elements()) != path
+            far = (len(distinct) - 1, elsewhere, anew)
             if known is None or known.far > far:
                 self._found.refused[violation.code] = Refused(violation, record, message, far)
 
@@ -271,7 +297,7 @@ class _Search:
         paths = [spot.path for spot in self._spots if len(spot.steps) == 1 and not _holds_many(spot.field)]
         for one, other in itertools.islice(itertools.combinations(paths, 2), _COMBINATIONS):
             for first, second in itertools.product(range(3), repeat=2):
-                self._judge("", self._builder.message({**self._choices, one: first, other: second}))
+                self._judge("", self._builder.message({**self._choices, one: first, other: second}), anew=True)
 
 
 def _spots(descriptor: Any, steps: tuple[Any, ...], outer: tuple[Any, ...]) -> Iterator[_Spot]:

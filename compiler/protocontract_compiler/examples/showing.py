@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import re
 from collections.abc import Collection, Mapping
@@ -70,7 +71,7 @@ def refused(contract: Contract[Any], found: Refused, language: str) -> str:
             # An element of a tensor in bytes.
             shown = _scalar(violation.value) if isinstance(violation.value, int | float) else shown
     reads = violation.rule.reads
-    if reads is not None and hasattr(holder, "DESCRIPTOR"):
+    if reads is not None and isinstance(shown, dict):
         names = [name for name in dict.fromkeys(read.split(".")[0].replace("[]", "") for read in reads) if name]
         shown = _of_names(holder, names) if names else shown
     return writer.line(shown, path)
@@ -97,8 +98,13 @@ class _Unset:
 
 def _plain(message: Any) -> Any:
     """A message as JSON: protobuf's own as the mapping has them, numbers as numbers, and no zero left out."""
+    if message.DESCRIPTOR.full_name == "google.protobuf.Any":
+        # What is in it may be of a type that nobody knows.
+        return {"@type": message.type_url}
     if message.DESCRIPTOR.full_name.startswith("google.protobuf."):
-        return json_format.MessageToDict(message, preserving_proto_field_name=True)
+        with contextlib.suppress(ValueError, TypeError):
+            return json_format.MessageToDict(message, preserving_proto_field_name=True)
+        # Out of its own range, JSON has no form for it.
     held: dict[str, Any] = {}
     there = {each.name for each, _ in message.ListFields()}
     for each in message.DESCRIPTOR.fields:

@@ -112,6 +112,8 @@ class Page:
     foot: Text
 
 
+#: Controls, and what hides or turns other text. Joiners are part of words and emoji.
+_HIDING: Final = re.compile("[\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]")
 _MARKED: Final = re.compile(f"{CODE_BEGIN}([^{CODE_BEGIN}{CODE_END}]*){CODE_END}")
 
 
@@ -122,6 +124,12 @@ def marked(text: str) -> list[Part]:
         if piece:
             parts.append(Code(piece) if at % 2 else piece)
     return parts
+
+
+def visible(text: str) -> str:
+    """A text on one line, in which what would hide is escaped."""
+    line = text.replace("\r\n", " ").replace("\n", " ")
+    return _HIDING.sub(lambda match: match[0].encode("unicode_escape").decode(), line)
 
 
 def parts_of(text: Text) -> list[Part]:

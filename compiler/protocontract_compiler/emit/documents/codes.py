@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from protocontract.explain import RULES, explain
+from protocontract.translations import catalogue
 from protocontract_compiler import ir
 from protocontract_compiler.emit.documents.words import Words
 from protocontract_compiler.passes.codes import RulePlace
@@ -20,22 +20,29 @@ class Explained:
     note: str
 
 
+def rules_of_records(contract: ir.ContractOptions) -> list[str]:
+    """The ids of rules about a record as a whole, which every contract has: its bytes, and its key if there is one."""
+    return [*(["key.mismatch"] if contract.key_field else []), "wire.malformed", "wire.null"]
+
+
+def explained_rule(rule_id: str, say: Words) -> Explained:
+    """Meaning and remedy of one of our own rules, wherever it stands; both empty for any other."""
+    known = explain(rule_id) if rule_id in RULES else None
+    if known is None:
+        return Explained("", "", "")
+    texts = catalogue(say.language)
+    return Explained(known.meaning if texts is None else texts.gettext(rule_id), known.fix, "")
+
+
 def explained(place: RulePlace, example: ir.Example | None, say: Words) -> Explained:
     """Meaning and remedy of an error code.
 
-    The meaning of our own rules is their explanation, of others what a violation says.
+    Our own rules are explained; others mean what a violation says: of the example, or by the rule itself.
     """
-    known: Any = explain(place.rule_id) if place.rule_id else None
-    is_ours = place.rule_id in RULES
-    # Ours say in a violation what was wrong with one value; the others say the same each time.
-    meaning = dict(example.says).get(say.language, "") if example is not None and not is_ours else ""
-    if not meaning and known is not None:
-        meaning = known.meaning
-    if not meaning or "{" in meaning:
-        meaning = _message(place) or place.rule_id
-    remedies: list[str] = []
-    if is_ours and known is not None and known.fix:
-        remedies.append(known.fix)
+    own = explained_rule(place.rule_id, say)
+    meaning = own.meaning or (dict(example.says).get(say.language, "") if example is not None else "")
+    meaning = meaning or _by_id(place.rule_id, say) or _message(place) or place.rule_id
+    remedies = [own.remedy] if own.remedy else []
     notes: list[str] = []
     source, remedy = ("INPUT", "IMMEDIATE")
     if place.field is not None:
@@ -52,6 +59,16 @@ def explained(place: RulePlace, example: ir.Example | None, say: Words) -> Expla
         remedies.append(say(f"remedy_{remedy}"))
     note = say("comma").join(notes)
     return Explained(meaning, say("semicolon").join(remedies), f"({note})" if note else "")
+
+
+def _by_id(rule_id: str, say: Words) -> str:
+    """What a standard rule means wherever it stands; empty where that takes its constants."""
+    texts = catalogue(say.language)
+    if texts is not None:
+        text = texts.gettext(rule_id) if rule_id else ""
+        return "" if "{" in text or text == rule_id else text
+    known = explain(rule_id) if rule_id else None
+    return "" if known is None else known.meaning
 
 
 def _message(place: RulePlace) -> str:

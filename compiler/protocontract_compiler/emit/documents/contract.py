@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from protocontract.levels import DEFAULT_WINDOW, minimum_records
+from protocontract.violations import error_code
 from protocontract_compiler import ir
 from protocontract_compiler.emit.documents import tidy
 from protocontract_compiler.emit.documents.blocks import (
@@ -25,8 +26,9 @@ from protocontract_compiler.emit.documents.blocks import (
     Table,
     Text,
     marked,
+    parts_of,
 )
-from protocontract_compiler.emit.documents.codes import Explained, explained
+from protocontract_compiler.emit.documents.codes import Explained, explained, explained_rule, rules_of_records
 from protocontract_compiler.emit.documents.words import Words
 from protocontract_compiler.emit.python import tool_version
 from protocontract_compiler.ir_dump import fingerprint
@@ -96,6 +98,9 @@ class ContractPage:
                 yield Entry("field", promise.path, tidy.plain_words(promise.text), "guarantees")
         for place in self._places:
             yield Entry("code", f"{place.code:#010x}", f"{place.path} {place.rule_id}".strip(), f"x{place.code:08x}")
+        for rule_id in rules_of_records(self._contract):
+            code = error_code(self._message.full_name, "", rule_id)
+            yield Entry("code", f"{code:#010x}", rule_id, f"x{code:08x}")
 
     def _blocks(self) -> Iterator[Block]:
         yield self._facts()
@@ -260,10 +265,11 @@ class ContractPage:
         for enum in enums.values():
             yield Heading(self._named("of_enum", enum.full_name), _anchor(enum.full_name), 3)
             rows = [self._value_row(value) for value in enum.values]
-            yield Table(
-                (say("number"), say("value"), say("code_of_value"), say("aliases")),
-                rows[:_ROWS], rows[_ROWS:], say("more_rows", len(rows) - _ROWS),
-            )  # fmt: skip
+            head = (say("number"), say("value"), say("code_of_value"), say("aliases"))
+            # Most enums have neither codes nor aliases.
+            used = [at for at in range(len(head)) if any(parts_of(row.cells[at]) for row in rows)]
+            rows = [Row([row.cells[at] for at in used]) for row in rows]
+            yield Table([head[at] for at in used], rows[:_ROWS], rows[_ROWS:], say("more_rows", len(rows) - _ROWS))
 
     def _named(self, key: str, full_name: str) -> Text:
         return marked(self._say(key, self._tongue.code(full_name.removeprefix(f"{self._package()}."))))
@@ -363,7 +369,17 @@ class ContractPage:
         yield Heading(say("codes"), "codes")
         yield Paragraph(say("codes_lead"))
         rows = [self._code_row(place) for place in self._places]
+        rows += [self._record_row(rule_id) for rule_id in rules_of_records(self._contract)]
         yield Table((say("code"), say("field"), say("rule"), say("means"), say("helps")), rows)
+
+    def _record_row(self, rule_id: str) -> Row:
+        code = error_code(self._message.full_name, "", rule_id)
+        meant = explained_rule(rule_id, self._say)
+        return Row(
+            (Code(f"{code:#010x}"), Quiet(self._say("whole_record")), Code(rule_id), tidy.prose(meant.meaning),
+             tidy.prose(meant.remedy)),
+            f"x{code:08x}",
+        )  # fmt: skip
 
     def _code_row(self, place: RulePlace) -> Row:
         meant: Explained = explained(place, self._refused.get(place.code), self._say)

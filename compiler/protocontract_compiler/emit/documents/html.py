@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
+from html import escape as _escape
 from typing import Final
 
 from protocontract.report.page import page as framed
@@ -23,8 +23,15 @@ from protocontract_compiler.emit.documents.blocks import (
     Text,
     parts_of,
     plain,
+    visible,
 )
 from protocontract_compiler.emit.documents.words import WORDS, Words
+
+
+def escape(text: str) -> str:
+    """A text on one line for HTML."""
+    return _escape(visible(text))
+
 
 #: Ending of a page's file, by language: English is the one without.
 ENDINGS: Final = {"en": ".html", "zh": ".zh.html"}
@@ -89,7 +96,8 @@ def _block(block: Block, language: str) -> str:
             )
             return f'<dl class="facts">{inner}</dl>'
         case Listing(text):
-            return f"<pre><code>{escape(text)}</code></pre>"
+            lines = "\n".join(map(escape, text.split("\n")))
+            return f"<pre><code>{lines}</code></pre>"
         case Table(head, rows, hidden, more):
             shown = _table(head, rows, language)
             if not hidden:
@@ -109,7 +117,7 @@ def _table(titles: Sequence[str], rows: Sequence[Row], language: str) -> str:
 def _row(titles: Sequence[str], row: Row, language: str) -> str:
     anchor = f' id="{escape(row.anchor)}"' if row.anchor else ""
     cells = "".join(
-        f'<td data-title="{escape(title)}">{inner}</td>'
+        f'<td data-title="{escape(title)}"><div>{inner}</div></td>'
         if (inner := _inline(cell, language))
         else '<td class="empty"></td>'
         for title, cell in zip(titles, row.cells, strict=True)
@@ -185,7 +193,6 @@ summary { cursor: pointer; color: var(--link); font-size: .92rem; }
   td { display: grid; grid-template-columns: 6.2rem minmax(0, 1fr); gap: .2rem .7rem; padding: .16rem 0; border: 0; }
   td.empty { display: none; }
   td::before { content: attr(data-title); color: var(--quiet); font-size: .86rem; padding-top: .08rem; }
-  td > * { justify-self: start; }
   code { overflow-wrap: anywhere; }
 }
 @media print {

@@ -21,6 +21,7 @@ from protocontract_compiler.emit.documents.blocks import (
     Table,
     Text,
     parts_of,
+    visible,
 )
 from protocontract_compiler.emit.documents.words import WORDS, Words
 
@@ -44,7 +45,7 @@ def render(page: Page) -> str:
 
 def escaped(text: str) -> str:
     """A text in which nothing has a meaning in Markdown; line breaks become spaces."""
-    return " ".join(_SPECIAL.sub(r"\\\1", text).split(" ")).replace("\n", " ").replace("\r", " ")
+    return _SPECIAL.sub(r"\\\1", visible(text))
 
 
 def _above(say: Words, name: str, *, home: bool) -> Iterator[str]:
@@ -92,17 +93,17 @@ def _inline(text: Text, language: str, *, cell: bool = False) -> str:
             case str() | Quiet():
                 found.append(escaped(part if isinstance(part, str) else part.text))
             case Code(inner):
-                found.append(_code(inner, cell=cell))
+                found.append(code(inner, in_cell=cell))
             case Link(inner, page, anchor):
                 target = (f"{page}{ENDINGS[language]}" if page else "") + (f"#{anchor}" if anchor else "")
                 found.append(f"[{_inline(inner, language, cell=cell)}]({target})")
     return "".join(found)
 
 
-def _code(text: str, *, cell: bool) -> str:
+def code(text: str, *, in_cell: bool) -> str:
     """A code span, whatever is in the text. In a table a bar would end the cell even there."""
-    text = text.replace("\n", " ").replace("\r", " ")
-    if cell:
+    text = visible(text)
+    if in_cell:
         text = text.replace("|", "\\|")
     fence = _fence(text, 1)
     pad = " " if text.startswith("`") or text.endswith("`") or not text.strip() else ""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Final
 
 from protocontract.report.page import page as framed
 from protocontract_compiler.emit.documents import html, markdown
 from protocontract_compiler.emit.documents.blocks import Page, plain
 from protocontract_compiler.emit.documents.contract import Entry
+from protocontract_compiler.emit.documents.html import escape
 from protocontract_compiler.emit.documents.words import Words
 from protocontract_compiler.emit.python import tool_version
 

@@ -1,0 +1,53 @@
+"""The index in a real browser, opened from a folder: what its search finds, and that nothing else is needed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.documents.support import read
+
+BROWSER = os.environ.get("CHROMIUM") or shutil.which("chromium")
+
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium; set CHROMIUM to it")
+
+
+@pytest.fixture(scope="module")
+def folder(site: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages as files."""
+    folder = tmp_path_factory.mktemp("site")
+    for name, text in site.items():
+        if name.endswith(".html"):
+            (folder / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+def searched(folder: Path, words: str, index: str = "index.html") -> list[tuple[str, str]]:
+    """What the index shows for words in its address: links and their text, in order."""
+    assert BROWSER is not None
+    result = subprocess.run(
+        [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync", f"--user-data-dir={folder / 'profile'}", "--dump-dom",
+         f"{(folder / index).as_uri()}#{words}"],
+        capture_output=True, text=True, encoding="utf-8", timeout=120, check=True,
+    )  # fmt: skip
+    hits = result.stdout.partition('<ul id="hits"')[2].partition("</ul>")[0].partition(">")[2]
+    found = [item.partition("</a>")[0] for item in hits.split("<li>")[1:]]
+    return [(read(f"{item}</a>").links[0], read(f"{item}</a>").text) for item in found]
+
+
+def test_the_search(folder: Path) -> None:
+    # A rule: each place of it, with the page and the row that explain it.
+    ambiguous = searched(folder, "money.ambiguous")
+    assert ambiguous == [("acme.finance.v1.Transaction.html#xb93db785", "0xb93db785")]
+    # A code, a field of one contract (both words count), nothing.
+    assert searched(folder, "0xB93DB785") == ambiguous
+    assert searched(folder, "raw_text%20textsample", "index.zh.html")[0] == (
+        "acme.text.v1.TextSample.zh.html#guarantees", "raw_text",
+    )  # fmt: skip
+    assert searched(folder, "no-such-thing") == []
