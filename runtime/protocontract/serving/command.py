@@ -197,6 +197,7 @@ def _made(options: argparse.Namespace, metrics: ServingMetrics | None) -> tuple[
             proto_path=options.proto_path,
             descriptors=options.descriptors,
             reuse_port=options.worker is not None,
+            threads=options.step_threads,
             watch=metrics,
         )
     except BaseException:

@@ -41,6 +41,9 @@ def serve_parser() -> argparse.ArgumentParser:
     limits = parser.add_argument_group("running")
     limits.add_argument("--workers", type=_positive, default=1, metavar="N", help="processes that share the port")
     limits.add_argument(
+        "--step-threads", type=_positive, default=2, metavar="N", help="threads of steps (default: %(default)s)"
+    )
+    limits.add_argument(
         "--grace", type=_seconds, default=30.0, metavar="S", help="what waits is answered for so long after a SIGTERM"
     )
     limits.add_argument(

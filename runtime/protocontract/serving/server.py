@@ -45,8 +45,8 @@ MAX_RESPONSE_BYTES: Final = 4 * 1024 * 1024
 _ROOM: Final = 1024 * 1024
 _SERVING: Final = health_pb2.HealthCheckResponse.SERVING
 _NOT_SERVING: Final = health_pb2.HealthCheckResponse.NOT_SERVING
-#: Threads on which requests are read, prepared and written.
-_THREADS: Final = 4
+#: Threads on which requests are read, prepared and written. More of them wait for Python's global lock.
+_THREADS: Final = 2
 
 
 class InferenceServer:
@@ -82,7 +82,7 @@ class InferenceServer:
         ``evidence`` records requests as each RPC declares, and ``inputs`` is a folder that keeps the values of their
         stages; ``recorded`` says that there will be a log, where it is not opened yet. Without ``joins`` each request
         is a batch of its own. ``max_deadline`` (seconds) is for RPCs that declare none. ``watch`` is told of
-        requests and models. ``open_model`` starts models.
+        requests and models. ``open_model`` starts models. ``threads`` are those of steps.
 
         Raises ContractError (``refused to start: ...``) with everything that does not go together.
         """

@@ -38,8 +38,6 @@ NONFINITE_KEY: Final = "protocontract-nonfinite"
 
 #: Seconds that a call has where neither its caller nor its contract says.
 DEFAULT_DEADLINE: Final = 60.0
-#: How long after its deadline a call is cut off that its batch has not ended.
-_AFTER: Final = 0.005
 _REASONS: Final = {
     "TooManyRows": "BATCH_TOO_LARGE",
     "QueueFull": "QUEUE_FULL",
@@ -176,22 +174,20 @@ class MethodService:
         if seconds is None:
             seconds = self._host.max_deadline
         until = asyncio.get_running_loop().time() + seconds
-        scope = asyncio.timeout_at(until + _AFTER)
         try:
-            async with scope:
-                with self._host.counted("preparing"):
+            with self._host.counted("preparing"):
+                async with asyncio.timeout_at(until):
                     await self._run(self._prepare, seen, trail)
-                    waiting = self._submitted(seen, until)
-                # Whoever is cancelled here takes all of them along.
-                await asyncio.gather(*waiting)
-                for ran, answer in zip(seen.ran, waiting, strict=True):
-                    ran.answer = answer.result()
+                waiting = self._submitted(seen, until)
+            # A batcher answers at the deadline by itself. Whoever is cancelled here takes all of them along.
+            answers = await asyncio.gather(*waiting)
+            for ran, answer in zip(seen.ran, answers, strict=True):
+                ran.answer = answer
+            async with asyncio.timeout_at(until):
                 return await self._run(self._finish, seen, trail)
         except BatchError as error:
             raise self._failed(seen, trail, error) from error
         except TimeoutError:
-            if not scope.expired():
-                raise
             raise out_of_time(self._call, seconds) from None
 
     def _submitted(self, seen: Seen, until: float) -> list[asyncio.Future[Answer]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -26,6 +27,8 @@ class Trail:
         self._log: Final = log
         self._level: Final = level
         self._store: Final = store
+        self._lock: Final = threading.Lock()
+        self._ended = False
         self.recorder: Recorder | None = None
 
     @property
@@ -34,9 +37,10 @@ class Trail:
         return self._log is not None and self._level is not Level.OFF
 
     def begin(self, message: Any) -> None:
-        """Begin the record of a request; None where its bytes are no message."""
-        if self._log is not None and self._level is not Level.OFF:
-            self.recorder = self._log.record(_id_of(message), self._level)
+        """Begin the record of a request; None where its bytes are no message. Nothing where it has ended already."""
+        with self._lock:
+            if self._log is not None and self._level is not Level.OFF and not self._ended:
+                self.recorder = self._log.record(_id_of(message), self._level)
 
     def keep(self, value: Any) -> str | None:
         """The digest of a value, which is kept where values are. Raises Rejected where evidence is required."""
@@ -80,7 +84,12 @@ class Trail:
         return None
 
     def fail(self, reason: str) -> None:
-        """End the record of a request that is not. Nothing where it was ended before."""
+        """End the record of a request that is not. Nothing where it was ended before.
+
+        The request may still be read on a thread, when its caller has gone.
+        """
+        with self._lock:
+            self._ended = True
         if self.recorder is not None:
             # The request fails already, and the log tells the gap.
             with suppress(EvidenceError, CanonicalError):

@@ -212,8 +212,16 @@ class Versions:
         """
         specs = named(specs, self._plan)
         problems: list[str] = []
-        for name in dict.fromkeys([*self._tables, *(spec.name for spec in specs)]):
+        names = list(dict.fromkeys(spec.name for spec in specs))
+        for name in names:
             problems += await self._change(self._table(name), [spec for spec in specs if spec.name == name], grace)
+        # A model that is called otherwise now is there before the old one goes, or the old one stays.
+        if all(self._tables[name].role("active") is not None for name in names):
+            for name in [each for each in self._tables if each not in names]:
+                for running in self._tables.pop(name).running.values():
+                    self._leave(running, grace)
+        else:
+            self._tables = {name: table for name, table in self._tables.items() if table.running}
         return problems
 
     async def drain(self, grace: float) -> int:

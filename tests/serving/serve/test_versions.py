@@ -168,6 +168,24 @@ def test_roles_change_without_loading_anything(tmp_path: Path) -> None:
     asyncio.run(main())
 
 
+def test_a_model_may_be_called_otherwise_when_the_new_one_is_there(tmp_path: Path) -> None:
+    engines = Engines()
+    old = specs(tmp_path, ("1", 1, "active", 0))
+    path = scaled(tmp_path / "new.onnx", 6)
+
+    async def main() -> None:
+        async with serving("Echo", old, open_model=engines) as (server, call):
+            assert len(await server.change([ModelSpec("n", "1", str(tmp_path / "absent.onnx"))])) == 1
+            assert numbers(await call(rows(1))) == [1]
+            assert await server.change([ModelSpec("n", "1", str(path))]) == []
+            assert (await trailers(call(rows(1))))["protocontract-model"] == "n@1"
+            assert [table.name for table in server.versions.tables] == ["n"]
+            while not engines.by_spec["m@1"].closed:
+                await asyncio.sleep(0.001)
+
+    asyncio.run(main())
+
+
 def test_a_declaration_without_sense_changes_nothing(tmp_path: Path) -> None:
     from protocontract.violations import ContractError
 
