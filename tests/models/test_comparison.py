@@ -200,6 +200,8 @@ def test_labels_beside_the_model(tmp_path: Path, zoo: Zoo) -> None:
     assert any("does not say the labels" in note for note in found.notes)
     (tmp_path / "config.json").write_text(json.dumps({"id2label": {"0": "cat", "1": "dog", "2": "cavy"}}))
     assert "class 0 is `cat` (config.json id2label); the contract says `ANIMAL_DOG`" in texts(compared(path, zoo))[0]
+    (tmp_path / "m.labels.txt").write_text("cat\ndog\n")
+    assert "class 0 is `cat` (m.labels.txt); the contract says `ANIMAL_DOG`" in texts(compared(path, zoo))[0]
     (tmp_path / "m.onnx.labels.txt").write_text("dog\ncat\n")
     (only,) = texts(compared(path, zoo))
     assert "class 2 is none (m.onnx.labels.txt); the contract says `cavy`, 1 of 3 classes differ" in only

@@ -3,7 +3,7 @@
 There is no standard place, so these are looked at, in this order, and the first that is there counts:
 
 - metadata_props ``labels``, ``classes``, ``class_names``, ``names`` or ``id2label``;
-- ``NAME.labels.json`` or ``NAME.labels.txt`` (a label a line) beside the model;
+- ``model.onnx.labels.json``, ``model.labels.json``, or the same as ``.txt`` (a label a line), beside the model;
 - ``id2label`` in ``config.json`` beside the model, as Hugging Face's exporters write it.
 
 JSON is a list, or an object of labels by index. ``LABEL_0``, ``LABEL_1`` and so on are what exporters write where
@@ -41,10 +41,11 @@ def find_labels(model: Path, metadata: Mapping[str, str]) -> Labels | None:
         if key in metadata:
             found = _labels(_parsed(metadata[key], f"{model.name} metadata {key}"), f"{model.name} metadata {key}")
             return None if _placeholders(found) else found
-    for suffix in (".labels.json", ".labels.txt"):
-        sidecar = model.with_name(model.name + suffix)
-        if sidecar.exists():
-            return read_labels(str(sidecar))
+    for name in (model.name, model.stem):
+        for suffix in (".labels.json", ".labels.txt"):
+            sidecar = model.with_name(name + suffix)
+            if sidecar.exists():
+                return read_labels(str(sidecar))
     config = model.with_name("config.json")
     if config.exists():
         content = _json(config)
