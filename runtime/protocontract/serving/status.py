@@ -6,24 +6,32 @@ import asyncio
 import json
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from protocontract.status_http import TEXT, Reply, StatusServer
 from protocontract.violations import MissingExtra
 
 if TYPE_CHECKING:
     from protocontract.serving.counts import ServingMetrics
-    from protocontract.serving.server import InferenceServer
 
 #: Seconds between two beats of the event loop, and how many may be missing.
 _BEAT: Final = 1.0
 _SILENT: Final = 30.0
 
 
+class Serving(Protocol):
+    """Whatever serves requests. Asked on another thread than it serves on."""
+
+    @property
+    def not_ready(self) -> str | None:
+        """Why it does not serve at present; None while it does."""
+        ...
+
+
 class ServingStatus:
     """Serves a server's state from the moment it is made until ``close``. Made on the server's event loop."""
 
-    def __init__(self, server: InferenceServer, host: str, port: int, metrics: ServingMetrics) -> None:
+    def __init__(self, server: Serving, host: str, port: int, metrics: ServingMetrics) -> None:
         """``metrics`` are those that the server is watched by. Raises OSError where the port is taken."""
         self._server: Final = server
         self._metrics: Final = metrics

@@ -17,6 +17,8 @@ import tritonclient.grpc as triton
 from protocontract.cli import main
 from protocontract.contract import Contract
 from protocontract.serving.kserve.command import declared_models, upstream_parser
+from protocontract.violations import ContractError
+from tests.serving.kserve.real import free_ports
 from tests.serving.kserve.support import PROTOS, SCALE, ModelServer, array_of, contracts, doubled, served, stub_of
 from tests.serving.kserve.test_proxy import ONES, request, tensor
 from tests.serving.kserve.test_rest import Answer
@@ -53,9 +55,9 @@ def test_it_waits_for_its_server_serves_until_sigterm_and_finishes_what_is_under
     with served(ModelServer({})) as server:
         port = server.port
     found: list[Process] = []
-    starting = threading.Thread(
-        target=lambda: found.append(Process(server.address, ("--rest", "127.0.0.1:0", "--wait", "60")))
-    )
+    (http,) = free_ports(1)
+    more = ("--rest", "127.0.0.1:0", "--wait", "60", "--http", str(http))
+    starting = threading.Thread(target=lambda: found.append(Process(server.address, more)))
     starting.start()
     with served(ModelServer({"scale": (*SCALE, slow)}), port):
         starting.join(60)
@@ -65,6 +67,13 @@ def test_it_waits_for_its_server_serves_until_sigterm_and_finishes_what_is_under
             np.testing.assert_array_equal(client.infer("scale", [tensor("x", ONES)]).as_numpy("y"), ONES * 2)
         body = b'{"inputs": [{"name": "x", "shape": [1, 4], "datatype": "FP32", "data": [NaN, 1, 2, 3]}]}'
         assert Answer(running.rest, "POST", "/v2/models/scale/infer", body).status == 400
+        assert Answer(f"127.0.0.1:{http}", "GET", "/readyz").body == b"ready\n"
+        counted = Answer(f"127.0.0.1:{http}", "GET", "/metrics").body.decode()
+        for code, reason, error_class in (("OK", "", ""), ("INVALID_ARGUMENT", "TENSOR_FINITE", "MODEL/CODE")):
+            assert (
+                f'requests_total{{code="{code}",error_class="{error_class}",'
+                f'method="ModelInfer/scale",reason="{reason}"}} 1.0'
+            ) in counted
         with stub_of(running) as stub:
             under_way = stub.ModelInfer.future(request("scale", ONES * 7))
             assert entered.wait(20)
@@ -114,6 +123,11 @@ def test_check(capsys: pytest.CaptureFixture[str]) -> None:
     assert "scale at 127.0.0.1:9: the model server cannot be reached (UNAVAILABLE)" in capsys.readouterr().err
 
 
+def test_a_command_line_without_models(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["serve", "--upstream", "127.0.0.1:9"]) == 2
+    assert "expected models, by --model NAME=REQUEST:RESPONSE or by --contract SERVICE" in capsys.readouterr().err
+
+
 def test_a_contract_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments("127.0.0.1:9", model="x=kserve.v1.Unknown:kserve.v1.ScaleOut")) == 2
     assert capsys.readouterr().err.startswith("refused to start: no message kserve.v1.Unknown")
@@ -122,6 +136,7 @@ def test_a_contract_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> Non
 @pytest.mark.parametrize(
     ("more", "text"),
     [
+        (["--http", "x"], "expected a port"),
         (["--model", "scale"], "`scale` declares no model; expected NAME=REQUEST:RESPONSE"),
         (["--model", "scale=a.B"], "declares no model"),
         (["--model", MODEL], "scale is declared twice"),
@@ -135,6 +150,22 @@ def test_a_contract_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> Non
 def test_command_lines_that_cannot_be(more: list[str], text: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments("127.0.0.1:9", *more)) == 2
     assert text in capsys.readouterr().err
+
+
+def test_the_models_of_a_service_are_its_requests_fields() -> None:
+    def found(service: str) -> Any:
+        return declared_models(upstream_parser().parse_args(["--upstream", "h:1", "--contract", service]))
+
+    models = found("acme.inference.v1.ModelService")
+    assert [(each.name, each.request.full_name, each.response.full_name) for each in models] == [
+        ("entity_model", "acme.inference.v1.EntityModelInput", "acme.inference.v1.EntityModelOutput"),
+        ("encoder", "acme.inference.v1.EncoderInput", "acme.inference.v1.EncoderOutput"),
+    ]
+    assert {(each.level.deadline, each.level.max_request_bytes, each.level.queue) for each in models} == {
+        (0.5, 4194304, 100)
+    }
+    with pytest.raises(ContractError, match="has no request with a field for each model"):
+        found("acme.inference.v1.ContentTypeService")
 
 
 @pytest.mark.usefixtures("compiled")

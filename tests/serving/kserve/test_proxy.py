@@ -496,6 +496,18 @@ def test_the_servers_words_only_where_it_was_asked_for(server: ModelServer) -> N
         assert refused(stub, request("fails"))[1] == "the model server failed (INTERNAL): secret: 0.123"
 
 
+def test_a_mistake_of_ours_does_not_tell_the_data(
+    stub: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: Any) -> Any:
+        raise KeyError("secret")
+
+    monkeypatch.setattr("protocontract.serving.kserve.binding.Binding.check", fail)
+    code, text, info = refused(stub, request("scale"))
+    assert (code, text, info.reason) == (grpc.StatusCode.INTERNAL, "the service failed (KeyError)", "SERVICE_FAILED")
+    assert "secret" not in caplog.text
+
+
 # -- before it serves
 
 

@@ -226,6 +226,15 @@ def test_statuses(proxy: Running) -> None:
         assert Answer(proxy.rest, "GET", f"/v2/models/{path}").status < 500
 
 
+def test_a_mistake_of_ours_does_not_tell_the_data(proxy: Running, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> Any:
+        raise KeyError("secret")
+
+    monkeypatch.setattr("protocontract.serving.kserve.web.read_request", fail)
+    found = post(proxy, "scale", scale([1, 2, 3, 4]))
+    assert (found.status, found.json["error"]) == (500, "the service failed (KeyError)")
+
+
 def test_a_body_above_the_limit_compressed_or_not(server: ModelServer) -> None:
     from protocontract.serving.methods import Level
 

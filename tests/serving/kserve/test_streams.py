@@ -118,3 +118,14 @@ def test_a_server_that_is_not_there() -> None:
     with proxied("127.0.0.1:9", [declared("scale", "ScaleIn", "ScaleOut")]) as running, stub_of(running) as stub:
         _, code, _ = ended(stub.ModelStreamInfer(asks("scale", 1)))
     assert code is grpc.StatusCode.UNAVAILABLE
+
+
+def test_a_mistake_of_ours_does_not_tell_the_data(stub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> Any:
+        raise KeyError("secret")
+
+    for place in ("Served.read", "Served.answer"):
+        with monkeypatch.context() as patch:
+            patch.setattr(f"protocontract.serving.kserve.models.{place}", fail)
+            _, code, text = ended(stub.ModelStreamInfer(asks("count", 1)))
+            assert (code, text) == (grpc.StatusCode.INTERNAL, "the service failed (KeyError)")

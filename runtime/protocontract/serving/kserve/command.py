@@ -7,16 +7,20 @@ import asyncio
 import re
 import signal
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from protocontract._options import Options
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
-from protocontract.loading import resolve
+from protocontract.loading import load, resolve, resolve_service
 from protocontract.models import ModelMismatch
 from protocontract.models.comparison import Comparison
-from protocontract.serving.methods import Level, level_of
+from protocontract.serving.counts import ServingMetrics
+from protocontract.serving.methods import Level, Methods, level_of
+from protocontract.serving.plan import plan
+from protocontract.serving.status import ServingStatus
+from protocontract.status_http import http_address
 from protocontract.violations import ContractError
 
 if TYPE_CHECKING:
@@ -56,13 +60,19 @@ def run_upstream(options: argparse.Namespace) -> int:
 
     declared = declared_models(options)
     limit = MAX_MESSAGE if options.max_response_bytes is None else options.max_response_bytes
+    metrics = None if options.http is None else ServingMetrics()
 
     def proxy() -> Proxy:
         return Proxy(
-            options.upstream, declared, max_response_bytes=limit, tls=options.upstream_tls, texts=options.upstream_texts
+            options.upstream,
+            declared,
+            max_response_bytes=limit,
+            tls=options.upstream_tls,
+            texts=options.upstream_texts,
+            watch=metrics,
         )
 
-    return asyncio.run(_check(proxy, options) if options.check else _serve(proxy, options))
+    return asyncio.run(_check(proxy, options) if options.check else _serve(proxy, options, metrics))
 
 
 def declared_models(options: argparse.Namespace) -> list[Declared]:
@@ -70,6 +80,8 @@ def declared_models(options: argparse.Namespace) -> list[Declared]:
     from protocontract.serving.kserve.models import Declared
 
     found: list[Declared] = []
+    for service in options.contract:
+        found += [_limited(each, options) for each in _of_service(service, options)]
     for text in options.model:
         match = _MODEL.fullmatch(text)
         if match is None:
@@ -81,13 +93,36 @@ def declared_models(options: argparse.Namespace) -> list[Declared]:
             for side in ("request", "response")
         )
         level = Level() if options.level is None else _level(options.level, request.message_type.DESCRIPTOR.file.pool)
-        given = {
-            name: getattr(options, name)
-            for name in ("deadline", "max_deadline", "max_request_bytes")
-            if getattr(options, name) is not None
-        }
-        found.append(Declared(match["name"], request, response, replace(level, **given), match["version"] or ""))
+        found.append(_limited(Declared(match["name"], request, response, level, match["version"] or ""), options))
+    if not found:
+        raise UsageError("expected models, by --model NAME=REQUEST:RESPONSE or by --contract SERVICE")
     return found
+
+
+def _limited(declared: Declared, options: argparse.Namespace) -> Declared:
+    given = {
+        name: getattr(options, name)
+        for name in ("deadline", "max_deadline", "max_request_bytes")
+        if getattr(options, name) is not None
+    }
+    return replace(declared, level=replace(declared.level, **given))
+
+
+def _of_service(name: str, options: argparse.Namespace) -> Iterator[Declared]:
+    """The models of a contracted service: a field of a request that holds a model's tensors has the model's name."""
+    from protocontract.serving.kserve.models import Declared
+
+    service, known = resolve_service(name, proto_path=options.proto_path, descriptors=options.descriptors)
+    find = load if known is None else known.__getitem__
+    found = plan(service, Methods(known, service.file.pool).find, find)
+    routes = [(method, route) for method in found.methods for route in method.routes if route.field]
+    if not routes:
+        raise ContractError(
+            f"{name} has no request with a field for each model; expected one, or --model NAME=REQUEST:RESPONSE"
+        )
+    for method, route in routes:
+        if route.inputs is not None and route.outputs is not None:
+            yield Declared(route.field, route.inputs, route.outputs, method.method.level)
 
 
 def _level(name: str, pool: Any) -> Level:
@@ -114,9 +149,10 @@ async def _check(make: Callable[[], Proxy], options: argparse.Namespace) -> int:
     return BROKEN if differences else KEPT
 
 
-async def _serve(make: Callable[[], Proxy], options: argparse.Namespace) -> int:
+async def _serve(make: Callable[[], Proxy], options: argparse.Namespace, metrics: ServingMetrics | None) -> int:
     proxy = make()
     closing: list[Callable[[], Awaitable[Any]]] = [proxy.close]
+    status = None if metrics is None else _status(proxy, options, metrics)
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -136,7 +172,31 @@ async def _serve(make: Callable[[], Proxy], options: argparse.Namespace) -> int:
     finally:
         for close in reversed(closing):
             await close()
+        if status is not None:
+            status.close()
     return KEPT
+
+
+class _Standing:
+    """What the HTTP server, on its thread, asks of a proxy."""
+
+    def __init__(self, proxy: Proxy) -> None:
+        self._proxy: Final = proxy
+        self._loop: Final = asyncio.get_running_loop()
+
+    @property
+    def not_ready(self) -> str | None:
+        """Why nothing is answered at present; None while it is."""
+        asked = asyncio.run_coroutine_threadsafe(self._proxy.ready(), self._loop)
+        return None if asked.result() else "the model server does not have all declared models, or the proxy ends"
+
+
+def _status(proxy: Proxy, options: argparse.Namespace, metrics: ServingMetrics) -> ServingStatus:
+    host, port = options.http
+    try:
+        return ServingStatus(_Standing(proxy), host, port, metrics)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, f"--http {host}:{port}") from error
 
 
 async def _start(proxy: Proxy, options: argparse.Namespace, closing: list[Callable[[], Awaitable[Any]]]) -> str:
@@ -223,7 +283,11 @@ def upstream_parser() -> argparse.ArgumentParser:
         "--upstream", required=True, type=_address, metavar="HOST:PORT", help="the model server's gRPC address"
     )
     parser.add_argument(
-        "--model", required=True, action="append", metavar="NAME[@VERSION]=REQUEST:RESPONSE",
+        "--contract", action="append", default=[], metavar="SERVICE",
+        help="a service: a field of its request that holds a model's tensors has the model's name; any number",
+    )  # fmt: skip
+    parser.add_argument(
+        "--model", action="append", default=[], metavar="NAME[@VERSION]=REQUEST:RESPONSE",
         help="a model there, and the messages that hold its inputs and outputs; any number",
     )  # fmt: skip
     parser.add_argument(
@@ -233,6 +297,9 @@ def upstream_parser() -> argparse.ArgumentParser:
         "--listen", type=_address, default="127.0.0.1:0", metavar="HOST:PORT", help="where callers reach it by gRPC"
     )
     parser.add_argument("--rest", type=_address, metavar="HOST:PORT", help="where callers reach it by REST")
+    parser.add_argument(
+        "--http", type=http_address, metavar="[HOST:]PORT", help="/livez, /readyz and /metrics here (extra metrics)"
+    )
     parser.add_argument("--deadline", type=_seconds, metavar="S", help="seconds of a call whose caller sets none")
     parser.add_argument("--max-deadline", type=_seconds, metavar="S", help="seconds that a call may take at most")
     parser.add_argument("--max-request-bytes", type=_positive, metavar="N", help="size of a request")

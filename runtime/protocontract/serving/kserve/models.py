@@ -7,7 +7,7 @@ that it does not know, and shared memory, where nobody could look at them.
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
@@ -198,7 +198,11 @@ class Catalogue:
         if not self._served:
             raise ContractError("no model is declared; expected one at least")
 
-    def __iter__(self) -> Any:
+    def __contains__(self, name: object) -> bool:
+        """Whether a model of the name is declared, in whichever version."""
+        return name in self._served
+
+    def __iter__(self) -> Iterator[Served]:
         return (served for versions in self._served.values() for served in versions.values())
 
     def find(self, name: str, version: str) -> Served:

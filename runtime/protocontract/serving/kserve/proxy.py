@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
@@ -21,6 +22,7 @@ from protocontract.serving.kserve.protocol import messages
 from protocontract.serving.kserve.upstream import Upstream
 from protocontract.serving.rejection import Rejected, refused
 from protocontract.serving.service import MODEL_KEY, NONFINITE_KEY, counts_text
+from protocontract.serving.watch import Seen, Watch
 from protocontract.violations import ContractError
 
 log: Final = logging.getLogger("protocontract.serving")
@@ -54,14 +56,17 @@ class Proxy:
         max_response_bytes: int = MAX_MESSAGE,
         tls: bool = False,
         texts: bool = False,
+        watch: Watch | None = None,
     ) -> None:
         """``upstream``: HOST:PORT of a server's gRPC. ``max_response_bytes``: of one response of it. ``tls``: to it.
-        ``texts``: callers are told what it says of its errors, in which data may be.
+        ``texts``: callers are told what it says of its errors, in which data may be. ``watch`` is told of requests, as
+        of those of a method for each model: ``ModelInfer/scale``.
 
         Raises ContractError for declarations that cannot be served (``Catalogue``).
         """
         self.models: Final = Catalogue(declared)
         self.upstream: Final = Upstream(upstream, max_response_bytes=max_response_bytes, tls=tls, texts=texts)
+        self._watch: Final = watch
         self._draining = False
 
     @property
@@ -149,6 +154,27 @@ class Proxy:
 
         Raises Rejected.
         """
+        seen = Seen(f"ModelInfer/{request.model_name if request.model_name in self.models else 'unknown'}", b"")
+        try:
+            return await self._infer(request, size, left, metadata)
+        except Rejected as rejected:
+            seen.code, seen.reason, seen.error = rejected.code, rejected.reason, rejected
+            raise
+        except asyncio.CancelledError:
+            seen.code = "CANCELLED"
+            raise
+        except Exception as error:
+            seen.error = failed(error)
+            seen.code, seen.reason = seen.error.code, seen.error.reason
+            raise seen.error from None
+        finally:
+            seen.total = time.perf_counter_ns() - seen.started
+            if self._watch is not None:
+                self._watch.request(seen)
+
+    async def _infer(
+        self, request: Any, size: int, left: float | None, metadata: Sequence[tuple[str, Any]]
+    ) -> Answered:
         served = self.find(request)
         with served.call.door.queue.arrive() as place:
             asked = await self.asked(served, request, size, left, place)
@@ -186,6 +212,13 @@ class Unreachable(ContractError):
     def __init__(self, text: str, rejected: Rejected) -> None:
         super().__init__(text)
         self.rejected: Final = rejected
+
+
+def failed(error: Exception) -> Rejected:
+    """The status of a mistake of ours, which is logged: gRPC would send its text, which can quote the data."""
+    name = type(error).__name__
+    log.error("a call failed (%s)", name, exc_info=error if log.isEnabledFor(logging.DEBUG) else None)
+    return refused("INTERNAL", f"the service failed ({name})", reason="SERVICE_FAILED")
 
 
 async def _aside(size: int, work: Any, *arguments: Any) -> Any:

@@ -16,7 +16,7 @@ from protocontract.serving.call import remaining
 from protocontract.serving.interceptor_aio import abort
 from protocontract.serving.kserve.models import Asked, Served
 from protocontract.serving.kserve.protocol import SERVICE, messages
-from protocontract.serving.kserve.proxy import Proxy
+from protocontract.serving.kserve.proxy import Proxy, failed
 from protocontract.serving.rejection import Rejected, refused
 
 #: Metadata of a call that are its own and are not passed on.
@@ -128,6 +128,8 @@ class _Servicer:
                 yield response
         except Rejected as rejected:
             await abort(context, rejected)
+        except Exception as error:  # `failed` says why
+            await abort(context, failed(error))
 
 
 class _Stream:
@@ -183,6 +185,9 @@ class _Stream:
         except Rejected as rejected:
             # What gRPC does with an error of ours here would hide it.
             self._rejected = _at(rejected, index, "request")
+            self._call.cancel()
+        except Exception as error:  # `failed` says why
+            self._rejected = failed(error)
             self._call.cancel()
 
     async def _keep(self, response: Any, index: int) -> None:

@@ -9,7 +9,7 @@ from aiohttp import web
 from google.protobuf import json_format
 
 from protocontract.serving.kserve.protocol import messages
-from protocontract.serving.kserve.proxy import Proxy
+from protocontract.serving.kserve.proxy import Proxy, failed
 from protocontract.serving.kserve.rest import LENGTH_HEADER, error_body, read_request, write_response
 from protocontract.serving.kserve.status import HTTP
 from protocontract.serving.rejection import Rejected, refused
@@ -65,6 +65,8 @@ class _Rest:
                 code = "UNIMPLEMENTED" if error.status in (404, 405) else "INVALID_ARGUMENT"
                 text = "no such endpoint of KServe v2 here" if error.status == 404 else "not done with this endpoint"
                 return _refusal(refused(code, text, reason="KSERVE"), status=error.status)
+            except Exception as error:  # `failed` says why
+                return _refusal(failed(error))
 
         return middleware
 
