@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.message import Message
-from hypothesis import given, seed, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 from protocontract import Contract, testing
@@ -133,8 +133,12 @@ def by_strategies(contract: Contract[Any], count: int) -> list[Case]:
     cases: list[Case] = []
     drawn = st.one_of(testing.valid(contract), testing.boundary(contract), testing.invalid(contract))
 
+    # Not derandomised: that follows the function's text, and every run shall draw the same.
     @seed(1)
-    @settings(max_examples=count, derandomize=False)
+    @settings(
+        max_examples=count, derandomize=False, deadline=None, database=None,
+        suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
+    )  # fmt: skip
     @given(drawn)
     def collect(message: Message) -> None:
         cases.append(Case(contract, message))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 from protocontract.relations import tensor_elements as elements
@@ -66,16 +67,11 @@ def checker(
     all tensors of a message; sizes of named dims are added to it, and a size that differs is tensor.shape.
     Raises OptionError.
     """
-    kind = None if dtype is None else dtype.lower()
-    if kind is not None and kind not in elements.FORMATS:
-        raise OptionError("dtype", f"no element type; expected one of {', '.join(elements.FORMATS)}")
-    axes = Axes(dims, bounds or {}, batched)
-    if min is not None and max is not None and not min <= max:
-        raise OptionError("min", "above max")
-    if finite and kind in elements.INTEGER_BOUNDS:
-        finite = False  # integers always are
-    limits = None if min is None and max is None else _limits(kind, min, max)
-    norm = _norm(l2_norm)
+    promised = promises(
+        dtype=dtype, dims=dims, bounds=bounds, batched=batched, finite=finite, min=min, max=max, l2_norm=l2_norm
+    )
+    kind, axes, finite = promised.dtype, promised.axes, promised.finite
+    limits, norm, range_text, norm_text = promised.limits, promised.norm, promised.range_text, promised.norm_text
 
     def find(
         value: Any, shape: Sequence[int] | None = None, bound: dict[str, int] | None = None
@@ -96,20 +92,70 @@ def checker(
             found.append(Refusal("tensor.finite", "NaN or an infinity; expected finite numbers", at))
             return found
         if limits is not None and (at := tensor.first_outside(*limits)) is not None:
-            found.append(Refusal("tensor.range", f"a number out of bounds; expected {_range_text(min, max)}", at))
+            found.append(Refusal("tensor.range", f"a number out of bounds; expected {range_text}", at))
         if norm is not None and not isinstance(sizes, Refusal):
             length = sizes[-1] if sizes else len(tensor)
             if length and (at := tensor.first_bad_norm(length, *norm)) is not None:
-                found.append(
-                    Refusal(
-                        "tensor.norm",
-                        f"a row of another length; expected an L2 norm of {norm[0]:g} within {norm[1]:g}",
-                        at,
-                    )
-                )
+                found.append(Refusal("tensor.norm", f"a row of another length; expected {norm_text}", at))
         return found or None
 
     return find
+
+
+@dataclass(frozen=True, slots=True)
+class Promises:
+    """The options of one tensor, read: what other languages check too."""
+
+    dtype: str | None
+    axes: Axes
+    finite: bool
+    limits: tuple[float, float] | None
+    range_text: str
+    norm: tuple[float, float] | None
+
+    @property
+    def dims(self) -> tuple[int | str, ...]:
+        """A number or a name for each axis."""
+        return self.axes.dims
+
+    @property
+    def bounds(self) -> Mapping[str, tuple[int, int | None]]:
+        """The smallest and the largest size of a name."""
+        return self.axes.bounds
+
+    @property
+    def norm_text(self) -> str:
+        """What is expected of a row, in prose."""
+        return "" if self.norm is None else f"an L2 norm of {self.norm[0]:g} within {self.norm[1]:g}"
+
+
+def promises(
+    *,
+    dtype: str | None = None,
+    dims: Sequence[str | int] = (),
+    bounds: _Bounds | None = None,
+    batched: bool = False,
+    finite: bool = False,
+    min: float | None = None,  # noqa: A002
+    max: float | None = None,  # noqa: A002
+    l2_norm: Mapping[str, float] | tuple[float, float] | None = None,
+) -> Promises:
+    """The options of a tensor as they are checked. Raises OptionError."""
+    kind = None if dtype is None else dtype.lower()
+    if kind is not None and kind not in elements.FORMATS:
+        raise OptionError("dtype", f"no element type; expected one of {', '.join(elements.FORMATS)}")
+    axes = Axes(dims, bounds or {}, batched)
+    if min is not None and max is not None and not min <= max:
+        raise OptionError("min", "above max")
+    limited = min is not None or max is not None
+    return Promises(
+        kind,
+        axes,
+        finite and kind not in elements.INTEGER_BOUNDS,  # integers always are
+        _limits(kind, min, max) if limited else None,
+        _range_text(min, max) if limited else "",
+        _norm(l2_norm),
+    )
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -199,16 +245,16 @@ def _norm(option: Mapping[str, float] | tuple[float, float] | None) -> tuple[flo
 class Axes:
     """Declared dims: how an element count, a stated shape and known names determine the sizes."""
 
-    __slots__ = ("_bounds", "_dims")
+    __slots__ = ("bounds", "dims")
 
     def __init__(self, dims: Sequence[str | int], bounds: _Bounds, batched: bool) -> None:
-        self._dims: Final[tuple[int | str, ...]] = tuple(_dim(dim) for dim in dims)
-        names = {dim for dim in self._dims if isinstance(dim, str)}
+        self.dims: Final[tuple[int | str, ...]] = tuple(_dim(dim) for dim in dims)
+        names = {dim for dim in self.dims if isinstance(dim, str)}
         unknown = sorted(set(bounds) - names)
         if unknown:
             raise OptionError("bounds", f"no dim is named {', '.join(unknown)}")
-        self._bounds: Final = {name: _pair(name, limits) for name, limits in bounds.items()}
-        if batched and not self._dims:
+        self.bounds: Final = {name: _pair(name, limits) for name, limits in bounds.items()}
+        if batched and not self.dims:
             raise OptionError("batched", "needs dims: the first of them counts samples")
 
     def sizes(self, count: int, shape: Sequence[int] | None, bound: dict[str, int]) -> Sequence[int] | Refusal:
@@ -226,7 +272,7 @@ class Axes:
                 return solved
             sizes = solved
         learnt: dict[str, int] = {}
-        for dim, size in zip(self._dims, sizes, strict=False):
+        for dim, size in zip(self.dims, sizes, strict=False):
             if isinstance(dim, int):
                 continue
             known = learnt.setdefault(dim, bound.get(dim, size))
@@ -234,7 +280,7 @@ class Axes:
                 return Refusal(
                     "tensor.shape", f"dim {dim} has two sizes; expected {known} wherever it recurs, got {size}"
                 )
-            low, high = self._bounds.get(dim, (0, None))
+            low, high = self.bounds.get(dim, (0, None))
             if size < low or (high is not None and size > high):
                 wanted = f"at least {low}" if high is None else f"{low} to {high}"
                 return Refusal("tensor.shape", f"dim {dim} out of bounds; expected {wanted}, got {size}")
@@ -244,9 +290,9 @@ class Axes:
     def _stated(self, sizes: list[int], count: int) -> Refusal | None:
         if any(isinstance(size, bool) or not isinstance(size, int) or size < 0 for size in sizes):
             return Refusal("tensor.shape", "a shape with a negative size; expected sizes from 0")
-        if self._dims and len(sizes) != len(self._dims):
-            return Refusal("tensor.shape", f"another number of axes; expected {len(self._dims)}, got {len(sizes)}")
-        for at, (dim, size) in enumerate(zip(self._dims, sizes, strict=False)):
+        if self.dims and len(sizes) != len(self.dims):
+            return Refusal("tensor.shape", f"another number of axes; expected {len(self.dims)}, got {len(sizes)}")
+        for at, (dim, size) in enumerate(zip(self.dims, sizes, strict=False)):
             if isinstance(dim, int) and size != dim:
                 return Refusal("tensor.shape", f"an axis of another size; expected {dim}, got {size}", at)
         product = math.prod(sizes)
@@ -256,16 +302,16 @@ class Axes:
 
     def _solved(self, count: int, bound: Mapping[str, int]) -> list[int] | Refusal:
         """Sizes from the number of elements, where at most one name is unknown."""
-        if not self._dims:
+        if not self.dims:
             return [count]
-        sizes = [dim if isinstance(dim, int) else bound.get(dim) for dim in self._dims]
+        sizes = [dim if isinstance(dim, int) else bound.get(dim) for dim in self.dims]
         known = math.prod(size for size in sizes if size is not None)
-        free = [dim for dim, size in zip(self._dims, sizes, strict=True) if size is None]
+        free = [dim for dim, size in zip(self.dims, sizes, strict=True) if size is None]
         if not free:
             if known == count:
                 return [size or 0 for size in sizes]
             # Which of the two is wrong, the axis or the count, cannot be told where a name is bound elsewhere.
-            named = any(isinstance(dim, str) for dim in self._dims)
+            named = any(isinstance(dim, str) for dim in self.dims)
             return Refusal(
                 "tensor.shape" if named else "tensor.size", f"another number of elements; expected {known}, got {count}"
             )

@@ -10,8 +10,9 @@ import unicodedata
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from protocontract.normalize import instant, scalar
+from protocontract.normalize import instant, money_core, money_currency, scalar
 from protocontract.normalize import label as labels
+from protocontract.relations import tensor
 from protocontract_compiler import ir
 from protocontract_compiler.emit.typescript.access import literal, text
 from protocontract_compiler.emit.typescript.inexact import Inexact
@@ -25,6 +26,8 @@ _NOT_PASSED: Final = {
     "sequence": {"same_length_as"},
     "graph": {"id", "parents"},
 }
+#: Options of tensors that name fields, or that say how batches are made.
+_TENSOR_FIELDS: Final = frozenset({"name", "shape_field", "pad", "truncate"})
 # Letters whose case folding came, or came to matter, with a version of Unicode that some of Python's lack: those that
 # fold, and what they fold to.
 _YOUNG_CASE: Final = (
@@ -60,6 +63,8 @@ def normalizer(use: Use, kind: str, options: Mapping[str, Any], field_type: int,
             return _scalar(use, options, place)
         case "instant":
             return _instant(use, options)
+        case "money":
+            return _money(use, options)
     raise Inexact(
         place, f"`{kind}` has no translation", "normalise this field in Python, or leave its message out by `messages`"
     )
@@ -67,6 +72,8 @@ def normalizer(use: Use, kind: str, options: Mapping[str, Any], field_type: int,
 
 def relation(use: Use, kind: str, options: Mapping[str, Any], place: ir.Place) -> str:
     """Code of a relation's check. Raises Inexact."""
+    if kind == "tensor":
+        return _tensor(use, options)
     if kind not in _NOT_PASSED:
         raise Inexact(
             place, f"`{kind}` has no translation", "check this field in Python, or leave its message out by `messages`"
@@ -77,6 +84,25 @@ def relation(use: Use, kind: str, options: Mapping[str, Any], place: ir.Place) -
             continue
         passed[camel(name)] = f"{value}n" if kind == "sequence" and name in ("first", "step") else literal(value)
     return call(use(f"relations/{kind}", f"{kind}Checker"), passed)
+
+
+def _tensor(use: Use, options: Mapping[str, Any]) -> str:
+    found = tensor.promises(**{name: value for name, value in options.items() if name not in _TENSOR_FIELDS})
+    passed: dict[str, str] = {}
+    if found.dtype is not None:
+        passed["dtype"] = text(found.dtype)
+    if found.dims:
+        passed["dims"] = literal(found.dims)
+    if found.bounds:
+        passed["bounds"] = literal(found.bounds)
+    if found.finite:
+        passed["finite"] = "true"
+    if found.limits is not None:
+        low, high = found.limits
+        passed |= {"low": literal(low), "high": literal(high), "range": text(found.range_text)}
+    if found.norm is not None:
+        passed["norm"] = literal((*found.norm, found.norm_text))
+    return call(use("relations/tensor", "tensorChecker"), passed)
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -210,3 +236,40 @@ def _instant(use: Use, options: Mapping[str, Any]) -> str:
         if name in given:
             bound[name] = text(instant.normalize(given[name]).value)
     return call(use("normalize/instant", "instantNormalizer"), bound)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Amounts of money
+
+
+def _money(use: Use, options: Mapping[str, Any]) -> str:
+    """``sole_currency`` and ``storable`` are among the options where they matter, as in generated Python."""
+    checked = money_core.checked_options(
+        policy=options.get("policy") or "strict",
+        default_currency=options.get("default_currency"),
+        allowed=options.get("allowed"),
+        locale=options.get("locale"),
+        decimal=options.get("decimal"),
+        scale=options.get("scale") or "currency",
+        sole_currency=options.get("sole_currency"),
+        storable=options.get("storable"),
+    )
+    marks = {"lenient": literal(checked.marks.lenient), "lakh": literal(checked.marks.lakh)}
+    if checked.marks.by_zero:
+        rows = [(zero, *pair) for zero, pair in checked.marks.by_zero.items()]
+        marks["byZero"] = literal(rows)
+    bound = {"marks": record(marks), "scale": text(checked.scale), "english": literal(checked.table.english)}
+    if checked.default:
+        bound["defaultCurrency"] = text(checked.default)
+    if checked.sole:
+        bound["sole"] = "true"
+    for name, codes in (("allowed", checked.allowed), ("storable", checked.storable)):
+        if codes:
+            bound[name] = literal(sorted(codes))
+    if checked.table.local:
+        local = [(each, sorted(mark.candidates), mark.weak) for each, mark in checked.table.local.items()]
+        bound["local"] = literal(local)
+    regional = money_currency.region_currencies(checked.locale) if checked.locale else ()
+    if regional:
+        bound["regional"] = literal(sorted(regional))
+    return call(use("normalize/money", "moneyNormalizer"), bound)

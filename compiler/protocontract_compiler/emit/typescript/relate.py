@@ -22,7 +22,10 @@ class Relations(Walkers):
         super().__init__(module, has_relation)
 
     def own(self, message: ir.Message, writer: Writer, names: Names) -> None:
-        del names
+        sizes = ""
+        if any(relation.kind == "tensor" for field in message.fields for relation in field.relations):
+            sizes = names.fresh("sizes")
+            writer.line(f"const {sizes} = new Map<string, bigint>(); // of the free dims: equal wherever a name recurs")
         for field in message.fields:
             for relation in field.relations:
                 writer.line(comment(relation.place, f"{field.name}: {relation.kind}").lstrip())
@@ -34,8 +37,10 @@ class Relations(Walkers):
                         self._spans(message, field, relation, checker, writer)
                     case "sequence":
                         self._sequence(message, field, relation, checker, writer)
-                    case _:
+                    case "graph":
                         self._graph(message, field, relation, checker, writer)
+                    case "tensor":
+                        self._tensor(message, field, relation, checker, sizes, writer)
 
     def _note(self, site: str, found: str, values: str, writer: Writer) -> None:
         writer.line(f"{self.module.use('violation', 'refuseAll')}(run, {site}, {found}, {values}, at);")
@@ -75,6 +80,23 @@ class Relations(Walkers):
         ids = _column(items, child, child.field(str(relation.option("id"))))
         site = self.module.site(message, field, "graph")
         self._note(site, f"{checker}({ids}, {items}.map((item) => {each}))", items, writer)
+
+    def _tensor(
+        self, message: ir.Message, field: ir.Field, relation: ir.Relation, checker: str, sizes: str, writer: Writer
+    ) -> None:
+        shape = relation.option("shape_field")
+        needs = (str(shape),) if shape else ()
+        site = self.module.site(message, field, "tensor", needs)
+        value = place("m", field)
+        if field.type == ir.TYPE_FLOAT:
+            value = f"{value}.map(Math.fround)"
+        elif field.shape is ir.Shape.SINGULAR:
+            value = read("m", message, field)
+        stated = place("m", message.field(str(shape))) if shape else "undefined"
+        condition = f"if ({present('m', message, field)}) " if field.has_presence else ""
+        refuse = self.module.use("violation", "refuseAll")
+        found = f"{checker}({value}, {stated}, {sizes})"
+        writer.line(f"{condition}{refuse}(run, {site}, {found}, undefined, at);")
 
 
 def _column(items: str, item: ir.Message, field: ir.Field) -> str:
