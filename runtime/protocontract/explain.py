@@ -217,7 +217,7 @@ REASONS: Final[dict[str, tuple[str, str]]] = {
     ),
     "KSERVE": (
         "the call is none that KServe's protocol v2 knows",
-        "see the message; docs/serving.md lists the endpoints",
+        "see the message; docs/kserve.md says what passes",
     ),
     "MODEL_FAILED": ("the model failed on the request", "the service's log says how"),
     "NO_INPUT": ("none of the inputs is set", "set one of them"),
