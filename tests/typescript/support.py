@@ -64,6 +64,8 @@ def exact_messages(schema: ir.Schema) -> tuple[list[str], list[str]]:
     """Full names of the requested messages that TypeScript has exactly, and why the others are refused."""
     names: list[str] = []
     reasons: list[str] = []
+    if not typescript.emit(schema, types="plain").inexact:
+        return [message.full_name for message in schema.requested_messages()], []
     for message in schema.requested_messages():
         emitted = typescript.emit(schema, types="plain", messages=(message.full_name,))
         reasons += [f"{message.full_name}: {error.what}" for error in emitted.inexact]

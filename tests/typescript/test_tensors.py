@@ -37,11 +37,12 @@ def source() -> str:
         add(f"repeated {type_}", f'dtype: {dtype} dims: ["n"] max: 1e18')
         add(f"repeated {type_}", f'dtype: {dtype} dims: ["s", "s"] bounds: {{key: "s" value: {{min: 1 max: 3}}}}')
     head = 'syntax = "proto3"; package t; import "protocontract/v1/contract.proto";'
-    shaped = (
-        "  repeated int64 shape = 98;\n"
-        '  bytes shaped = 99 [(protocontract.v1.field).tensor = {name: "shaped" dtype: UINT8 dims: ["n", "3", "m"] shape_field: "shape" bounds: {key: "m" value: {min: 2}}}];'
-    )
-    return f"{head}\nmessage M {{\n" + "\n".join(fields) + f"\n{shaped}\n}}\n"
+    shaped = """
+  repeated int64 shape = 98;
+  bytes shaped = 99 [(protocontract.v1.field).tensor = {
+    name: "shaped" dtype: UINT8 dims: ["n", "3", "m"] shape_field: "shape" bounds: {key: "m" value: {min: 2}}
+  }];"""
+    return f"{head}\nmessage M {{\n" + "\n".join(fields) + f"{shaped}\n}}\n"
 
 
 def some_bytes(random: Random, dtype: str) -> bytes:
