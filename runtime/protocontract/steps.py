@@ -99,6 +99,14 @@ def load_step(name: str) -> Step:
     return Step(name, str(getattr(function, "version", "")), function)
 
 
+def wants_call(function: object) -> bool:
+    """Whether a step has the parameter ``call``."""
+    try:
+        return CALL in [*inspect.signature(function).parameters][1:]  # type: ignore[arg-type]
+    except (TypeError, ValueError):  # of what is written in C nobody knows the parameters
+        return False
+
+
 def shape_of(found: Step) -> Shape:
     """What the annotations of a step say. Raises ContractError where they do not say enough."""
     function: Any = found.run if inspect.isroutine(found.run) else type(found.run).__call__

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from protocontract.chain import EvidenceLog, Level, ValueStore
+from protocontract.steps import StepCall
 
 NAME = "tests.chain.service"
 
@@ -49,6 +50,12 @@ infer = Scaled()
 
 def postprocess(arrays: Any) -> Any:
     return {"total": float(arrays["scores"].sum()), "label": "größer" if arrays["scores"].sum() > 100 else "kleiner"}
+
+
+def answer(arrays: Any, call: StepCall) -> Any:
+    """A step that is told what it is called for."""
+    told = [call.request["text"], call.model, call.version, call.provider, call.facts.get("batch_rows", "")]
+    return {"told": told, "total": float(arrays["scores"].sum())}
 
 
 def serve(log: EvidenceLog, name: str, text: str, model: Path, keep: ValueStore | None, **facts: Any) -> Any:

@@ -106,7 +106,7 @@ def test_another_model_is_refused_and_other_weights_differ(served: Path, monkeyp
     assert record.first.reason.startswith("another model")
     # Even if somebody says that it is the same file.
     held = Replay(store, model=other, tolerance=Tolerance(1e-3, 1e-4))
-    monkeypatch.setattr(held, "_model_hash", record.first.step.facts["model"])
+    monkeypatch.setattr(held, "_models", {record.first.step.facts["model"]: other})
     [record] = held.records(served / "log", "request-0")
     assert record.first is not None
     assert record.first.step.name == "infer"

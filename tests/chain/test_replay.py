@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 from protocontract.chain import EvidenceError, EvidenceLog, ValueStore, digest
 from protocontract.chain.replay import Replay, Replayed, Tolerance
 from protocontract.cli import main
+from protocontract.steps import StepCall
 from tests.chain import service
 
 
@@ -140,3 +142,34 @@ def test_the_command(served: Path, capsys: pytest.CaptureFixture[str], monkeypat
     log.write_bytes(log.read_bytes().replace(b"infer", b"infra", 1))
     assert main(arguments) == 1
     assert "nothing was replayed" in capsys.readouterr().out
+
+
+def test_a_step_is_told_again_what_it_was_called_for(served: Path) -> None:
+    store = ValueStore(served / "kept")
+    facts = {
+        "model": hashlib.sha256((served / "model").read_bytes()).hexdigest(),
+        "model_version": "moods@2.0.0",
+        "provider": "CPUExecutionProvider",
+        "batch_rows": "3",
+        "queue_ns": 5,
+    }
+
+    def run(arrays: Any) -> Any:
+        return service.infer.bind(served / "model", facts)(arrays)
+
+    def answered(arrays: Any) -> Any:
+        return service.answer(arrays, StepCall(value, "moods", "2.0.0", "CPUExecutionProvider", {"batch_rows": "3"}))
+
+    with EvidenceLog(served / "called") as log, log.record("r") as recorder:
+        value = {"text": "a text"}
+        names = {name: f"{service.NAME}:{name}" for name in ("normalize", "preprocess", "infer", "answer")}
+        recorder.run(lambda each: each, "validate", value, module=names["normalize"], keep=store)
+        arrays = recorder.run(service.preprocess, "preprocess", value, module=names["preprocess"], keep=store)
+        scores = recorder.run(run, "infer", arrays, module=names["infer"], keep=store, facts=facts)
+        recorder.run(answered, "postprocess", scores, module=names["answer"], keep=store)
+    (served / "other").write_text(json.dumps({"factor": 2}))
+    replay = Replay(store, model=[served / "other", served / "model"])
+    [record] = replay.records(served / "called")
+    assert [(stage.step.name, stage.outcome) for stage in record.stages] == [
+        (name, "exact") for name in ("validate", "preprocess", "infer", "postprocess")
+    ]

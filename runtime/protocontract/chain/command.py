@@ -232,7 +232,9 @@ def _parser() -> argparse.ArgumentParser:
     replaying = add("replay", _replay, "run the stages of requests again", _REPLAY, _REPLAY_END)
     replaying.add_argument("--inputs", required=True, type=Path, metavar="DIR", help="the folder of kept values")
     replaying.add_argument("--request", metavar="ID", help="replay this request only")
-    replaying.add_argument("--model", type=Path, metavar="FILE", help="the model that the service ran")
+    replaying.add_argument(
+        "--model", type=Path, action="append", metavar="FILE", help="a model that the service ran; may be repeated"
+    )
     for name in ("abs", "rel"):
         replaying.add_argument(
             f"--max-{name}", type=float, metavar="X", help="instead of what the steps declare for a model's outputs"

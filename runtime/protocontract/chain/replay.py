@@ -7,7 +7,7 @@ is given the recorded output. The model must be the same file, by SHA-256.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,10 +19,13 @@ from protocontract.chain.stages import ModelStage, load_stage, version_of
 from protocontract.chain.steps import EvidenceError, Step
 from protocontract.chain.values import ValueStore, digest
 from protocontract.chain.verify import records
+from protocontract.steps import StepCall, wants_call
 from protocontract.tensors.tolerance import Tolerance, apart
 
 #: The fact that has the SHA-256 of the model, as in ``Ran.facts``.
 MODEL_FACT: Final = "model"
+#: That which has its name and version, as NAME@VERSION.
+VERSION_FACT: Final = "model_version"
 #: Those that declare how far the outputs of a run may be apart.
 ABSOLUTE_FACT, RELATIVE_FACT = "max_abs", "max_rel"
 
@@ -54,12 +57,16 @@ class ReplayedRecord:
 class Replay:
     """Replays the records of a log. Stages are found by the ``module:function`` that their steps name."""
 
-    def __init__(self, inputs: ValueStore, *, model: Path | None = None, tolerance: Tolerance | None = None) -> None:
-        """``tolerance`` stands for the one that the steps declare. Raises OSError where the model cannot be read."""
+    def __init__(
+        self, inputs: ValueStore, *, model: Path | Sequence[Path] | None = None, tolerance: Tolerance | None = None
+    ) -> None:
+        """``model``: the files that ran, several where requests ran different ones; each is known by its SHA-256.
+        ``tolerance`` stands for the one that the steps declare. Raises OSError where a model cannot be read.
+        """
         self._inputs: Final = inputs
-        self._model: Final = model
         self._tolerance: Final = tolerance
-        self._model_hash: Final = None if model is None else file_sha256(model)
+        files = () if model is None else (model,) if isinstance(model, Path) else model
+        self._models: Final = {file_sha256(file): file for file in files}
 
     def records(self, path: str | Path, request: str | None = None) -> Iterator[ReplayedRecord]:
         """Replay all records of a log, or those of one request. Raises OSError."""
@@ -87,13 +94,13 @@ class Replay:
                 except EvidenceError as error:
                     yield Replayed(step, "unknown", str(error))
                     return
-            replayed, value = self._stage(step, value)
+            replayed, value = self._stage(step, value, steps)
             known = step.digest_out
             yield replayed
             if replayed.outcome in ("differs", "unknown"):
                 return
 
-    def _stage(self, step: Step, value: Any) -> tuple[Replayed, Any]:
+    def _stage(self, step: Step, value: Any, steps: list[Step]) -> tuple[Replayed, Any]:
         try:
             found = load_stage(step.module)
         except EvidenceError as error:
@@ -103,14 +110,13 @@ class Replay:
         if MODEL_FACT in step.facts:
             reason = self._other_model(step)
             if reason:
-                return Replayed(step, "unknown" if self._model is None else "differs", reason), None
+                return Replayed(step, "differs" if self._models else "unknown", reason), None
         elif runs_model:
             return Replayed(step, "unknown", f"the step has no {MODEL_FACT}"), None
         try:
             if runs_model:
-                assert self._model is not None
-                found = found.bind(self._model, step.facts)
-            result = found(value)
+                found = found.bind(self._models[str(step.facts[MODEL_FACT])], step.facts)
+            result = found(value, self._call(step, steps)) if wants_call(found) else found(value)
             name = digest(result)
         except CanonicalError as error:
             return Replayed(step, "differs", f"{error}{other}"), None
@@ -140,13 +146,25 @@ class Replay:
         # The next stage must give what it gave then: it is asked with the output of then.
         return Replayed(step, "within", f"at most {far:.3g} apart{other}"), recorded
 
+    def _call(self, step: Step, steps: list[Step]) -> StepCall:
+        """What a service told a step that it is called for, as far as it is recorded: without the evidence itself."""
+        valid = next((each for each in steps if each.name == "validate"), steps[0])
+        request = self._inputs.get(valid.digest_in) if valid.digest_in and self._inputs.has(valid.digest_in) else None
+        # Only what stands behind a run has its facts; a step before it knows which model was chosen, and no more.
+        ran = next((each for each in steps if MODEL_FACT in each.facts), None)
+        facts = {} if ran is None else {name: each for name, each in ran.facts.items() if isinstance(each, str)}
+        model, _, version = str(facts.pop(VERSION_FACT, "")).rpartition("@")
+        if ran is None or ran.index > step.index:
+            return StepCall(request, model, version)
+        return StepCall(request, model, version, facts.get("provider", ""), facts)
+
     def _other_model(self, step: Step) -> str:
-        if self._model_hash is None:
+        if not self._models:
             return "it ran a model; add --model FILE"
-        recorded = step.facts[MODEL_FACT]
-        if recorded == self._model_hash:
+        recorded = str(step.facts[MODEL_FACT])
+        if recorded in self._models:
             return ""
-        return f"another model: {self._model_hash[:12]}…; recorded {str(recorded)[:12]}…"
+        return f"another model: {', '.join(f'{each[:12]}…' for each in self._models)}; recorded {recorded[:12]}…"
 
 
 def _versions(step: Step, found: object) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Final, NoReturn, TypeVar
 
 from protocontract.chain import EvidenceLog, Level, ValueStore
 from protocontract.chain.infer import infer
+from protocontract.chain.replay import VERSION_FACT
 from protocontract.models import Answer, BatchError, BatchFailed, OutOfTime, RunFailed, WrongRows
 from protocontract.serving.call import Call, log, out_of_time, remaining
 from protocontract.serving.door import demand_response_size
@@ -328,7 +329,7 @@ class MethodService:
         assert ran.answer is not None
         facts: dict[str, Any] = {
             **ran.answer.facts.texts(),
-            "model_version": str(ran.running.spec),
+            VERSION_FACT: str(ran.running.spec),
             "queue_ns": ran.answer.facts.queue_ns,
             "batch_ns": ran.answer.facts.batch_ns,
             **self._tolerance,
@@ -345,7 +346,7 @@ class MethodService:
         facts: dict[str, Any] = {"error": metadata["reason"]}
         if ran is not None:
             metadata["model"] = str(ran.running.spec)
-            facts["model_version"] = str(ran.running.spec)
+            facts[VERSION_FACT] = str(ran.running.spec)
         if isinstance(error, WrongRows):
             facts |= error.texts()
         if isinstance(error, OutOfTime):
