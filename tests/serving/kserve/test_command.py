@@ -186,3 +186,16 @@ def test_an_address_that_is_taken(capsys: pytest.CaptureFixture[str]) -> None:
     with served(ModelServer({"scale": (*SCALE, doubled)})) as server:
         assert main(arguments(server.address, "--listen", "203.0.113.1:1")) == 2
         assert "203.0.113.1:1" in capsys.readouterr().err
+
+
+def test_without_the_extra_it_says_what_to_type() -> None:
+    script = (
+        "import sys; sys.modules['tritonclient'] = None\n"
+        "from protocontract.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script, *arguments("127.0.0.1:9")], capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 2
+    assert "tritonclient" in ran.stderr
+    assert "protocontract[triton]" in ran.stderr
