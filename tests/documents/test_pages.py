@@ -137,8 +137,19 @@ def test_all_error_codes_are_explained(schema: ir.Schema, site: Mapping[str, str
             cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)]
             assert cells[0] == f"`{place.code:#010x}`"
             assert cells[2].startswith(f"`{place.rule_id}`")
+            # Not what a rule says with its constants left out.
             assert cells[3], row
+            assert "…" not in cells[3], row
+            assert "{0}" not in cells[3], row
             assert cells[4], row
+
+
+def test_remedies_are_in_the_language_of_the_page(site: Mapping[str, str]) -> None:
+    row = next(line for line in site[f"{TRANSACTION}.zh.md"].splitlines() if "`money.currency`" in line)
+    assert "发送 `money.allowed` 列出的 ISO 4217 代码" in row
+    # A rule that no example breaks has the message that a violation would have.
+    chinese = site["acme.inference.v1.PredictResponse.zh.md"]
+    assert "`evidence.previous` | `repeated.max_items` | 最多允许 1 项 |" in chinese
 
 
 def test_codes_of_records_are_those_of_the_runtime(site: Mapping[str, str]) -> None:

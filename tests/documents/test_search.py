@@ -14,7 +14,7 @@ from tests.documents.support import read
 
 BROWSER = os.environ.get("CHROMIUM") or shutil.which("chromium")
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="needs Chromium; set CHROMIUM to it")
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="CHROMIUM names no browser (.ci/chromium installs one)")
 
 
 @pytest.fixture(scope="module")

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from protocontract.explain import RULES, explain
-from protocontract.translations import catalogue
+from protocontract.violations import Rule, Violation
 from protocontract_compiler import ir
 from protocontract_compiler.emit.documents.words import Words
+from protocontract_compiler.ir_cel import Cond, Literal
 from protocontract_compiler.passes.codes import RulePlace
 
 
@@ -27,11 +28,8 @@ def rules_of_records(contract: ir.ContractOptions) -> list[str]:
 
 def explained_rule(rule_id: str, say: Words) -> Explained:
     """Meaning and remedy of one of our own rules, wherever it stands; both empty for any other."""
-    known = explain(rule_id) if rule_id in RULES else None
-    if known is None:
-        return Explained("", "", "")
-    texts = catalogue(say.language)
-    return Explained(known.meaning if texts is None else texts.gettext(rule_id), known.fix, "")
+    known = explain(rule_id, say.language) if rule_id in RULES else None
+    return Explained("", "", "") if known is None else Explained(known.meaning, known.fix, "")
 
 
 def explained(place: RulePlace, example: ir.Example | None, say: Words) -> Explained:
@@ -41,7 +39,7 @@ def explained(place: RulePlace, example: ir.Example | None, say: Words) -> Expla
     """
     own = explained_rule(place.rule_id, say)
     meaning = own.meaning or (dict(example.says).get(say.language, "") if example is not None else "")
-    meaning = meaning or _by_id(place.rule_id, say) or _message(place) or place.rule_id
+    meaning = meaning or _message(place, say) or _by_id(place.rule_id, say) or place.rule_id
     remedies = [own.remedy] if own.remedy else []
     notes: list[str] = []
     source, remedy = ("INPUT", "IMMEDIATE")
@@ -62,19 +60,30 @@ def explained(place: RulePlace, example: ir.Example | None, say: Words) -> Expla
 
 
 def _by_id(rule_id: str, say: Words) -> str:
-    """What a standard rule means wherever it stands; empty where that takes its constants."""
-    texts = catalogue(say.language)
-    if texts is not None:
-        text = texts.gettext(rule_id) if rule_id else ""
-        return "" if "{" in text or text == rule_id else text
-    known = explain(rule_id) if rule_id else None
+    """What a standard rule means wherever it stands."""
+    known = explain(rule_id, say.language) if rule_id else None
     return "" if known is None else known.meaning
 
 
-def _message(place: RulePlace) -> str:
-    """The message that the rule itself has."""
+def _message(place: RulePlace, say: Words) -> str:
+    """The message that the rule itself has, as a violation says it; empty where it has none."""
     rules = place.field.rules if place.field is not None else None
     checks = list(place.owner.rules.checks) if place.field is None else []
     for part in (rules, *((rules.items, rules.keys, rules.values) if rules is not None else ())):
         checks += part.checks if part is not None else ()
-    return next((check.message for check in checks if check.rule_id == place.rule_id and check.message), "")
+    message = next((text for check in checks if check.rule_id == place.rule_id and (text := _said(check))), "")
+    if not message:
+        return ""
+    return Violation(Rule(place.contract, (), place.rule_id, message)).localized(say.language)
+
+
+def _said(check: ir.Check) -> str:
+    """What a violation of a check says: its message, or the one text that its expression can have as result."""
+    if check.message or check.program is None:
+        return check.message
+    expr = check.program.expr
+    if not isinstance(expr, Cond):
+        return ""
+    results = [part.value for part in (expr.then, expr.otherwise) if isinstance(part, Literal)]
+    said = [text for text in results if isinstance(text, str) and text]
+    return said[0] if len(results) == 2 and len(said) == 1 else ""
