@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from protocontract.cli import main
-from protocontract.models import Degrading, Fallback, Model, Probes, with_fallback
+from protocontract.models import Attempt, Degrading, Fallback, Model, NoProvider, Probes, with_fallback
 from protocontract.wire_stream import write_delimited
 from protocontract_compiler.dynamic import load_protos
 from tests.engines.calibrate.models import classifier
@@ -96,6 +96,12 @@ def test_s28_a_lighter_model_stands_in(folder: Path, capsys: pytest.CaptureFixtu
     assert (ran.outputs["scores"] != expected.outputs["scores"]).any()
     assert isinstance(engine, Degrading)
     assert engine.identity.sha256 == light.identity.sha256
+
+    def missing() -> Breaking:
+        raise NoProvider("m.onnx", [Attempt("npu", "no device", "install it")])
+
+    without = with_fallback(model, fallback, missing, background=False)
+    assert (without.name, without.run(rows).facts["fallback"]) == ("m.onnx", "model:m_int8.onnx")
 
     classifier(folder / "other.onnx", name="y")
     Probes.path_of(folder / "other.onnx").write_bytes(Probes.path_of(model).read_bytes())

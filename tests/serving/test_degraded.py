@@ -25,6 +25,7 @@ from protocontract.models import Degrading, Fallback, Model, Probes, Provider, R
 from protocontract.models.agreement import compare_runs
 from protocontract.serving import EngineOptions, InferenceServer, ModelSpec
 from protocontract.serving.counts import ServingMetrics
+from protocontract.serving.versions import facts_of
 from protocontract.violations import ContractError
 from protocontract_compiler.dynamic import load_protos
 from tests.models.breaking import Breaking, Factory
@@ -167,7 +168,9 @@ def test_s26_cuda_is_asked_for_and_missing(tmp_path: Path) -> None:
 
     async def main() -> None:
         with EvidenceLog(tmp_path / "evidence.jsonl") as log:
-            async with serving(path, options=cuda, evidence=log, watch=metrics) as (_, call):
+            async with serving(path, options=cuda, evidence=log, watch=metrics) as (server, call):
+                told_at_start = facts_of(server.versions.running[0])
+                assert (told_at_start["provider"], told_at_start["fallback"]) == ("cpu", "provider:cpu")
                 for count in (1, 2, 3):
                     scores, told = await call(rows(count))
                     assert scores.shape == (count, 3)

@@ -132,6 +132,7 @@ class Degrading:
         fallback: Fallback,
         probes: Probes,
         *,
+        name: str = "",
         labels: Sequence[str] = (),
         clock: Callable[[], float] = time.time,
         background: bool = True,
@@ -140,9 +141,10 @@ class Degrading:
         """``primary`` starts the model, now and whenever it has to be started anew; it may raise NoProvider, and then
         the stand-in runs from the start on.
 
-        ``labels``: the outputs that have labels (default: floats with classes on their last axis). ``clock`` gives the
-        seconds of events. ``background``: look every ``probe_every`` whether the model is back, on a thread; else
-        nobody does but who calls ``probe``. ``on_event`` is called with each event, on whichever thread it happens.
+        ``name``: what the model is called where it cannot be started (default: as the stand-in). ``labels``: the
+        outputs that have labels (default: ``labelled_outputs``). ``clock`` gives the seconds of events.
+        ``background``: look every ``probe_every`` whether the model is back, on a thread; else nobody does but who
+        calls ``probe``. ``on_event`` is called with each event, on whichever thread it happens.
         Raises ContractError where the model cannot be started for another reason than its provider.
         """
         self.fallback: Final = fallback
@@ -164,11 +166,14 @@ class Degrading:
         self._reason = ""
         #: What ``check`` compared; empty before it.
         self.checked: tuple[Checked, ...] = ()
+        missing = ""
         try:
             self._primary = primary()
         except NoProvider as error:
-            self._degrade("; ".join(f"{each.provider}: {each.reason}" for each in error.attempts))
-        self.name: Final = stand_in.name if self._primary is None else self._primary.name
+            missing = "; ".join(f"{each.provider}: {each.reason}" for each in error.attempts)
+        self.name: Final = (name or stand_in.name) if self._primary is None else self._primary.name
+        if missing:
+            self._degrade(missing)
 
     # -- as an engine
 
@@ -388,7 +393,7 @@ class Degrading:
             "recovered": f"runs on {self.provider} again {reason}",
             "probe_failed": f"stays with {self.fallback.name}: {reason}",
         }
-        log.warning("%s %s", self._primary.name if self._primary is not None else self.stand_in.name, texts[kind])
+        log.warning("%s %s", self.name, texts[kind])
         if self._on_event is not None:
             self._on_event(event)
 

@@ -65,6 +65,7 @@ def with_fallback(
             stand_in,
             fallback,
             _probes(path, probes or Probes.path_of(path), fallback, sha256),
+            name=path.name,
             labels=labels,
             background=background,
             on_event=on_event,

@@ -9,7 +9,9 @@ import logging
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -63,10 +65,41 @@ def _serve(options: argparse.Namespace) -> int:
     metrics = None if options.http is None else ServingMetrics()
     server, evidence = _made(options, metrics)
     try:
-        return asyncio.run(_checked(server) if options.check else _run(server, options, metrics))
+        code = asyncio.run(_checked(server) if options.check else _run(server, options, metrics))
+    except _Busy as busy:
+        # What loads a model, or a step that hangs, is on a thread that Python would wait for.
+        log.warning("%s", busy)
+        code = busy.code
+        if evidence is not None:
+            evidence.close()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(code)
     finally:
         if evidence is not None:
             evidence.close()
+    return code
+
+
+class _Busy(BaseException):
+    """Threads are still at work when all else has ended. Passes whatever stands between it and the command."""
+
+    def __init__(self, code: int) -> None:
+        self.code: Final = code
+        super().__init__("a model that is being loaded, or a step, does not end: the process ends without it")
+
+
+_THREADS: Final = ("protocontract-steps", "protocontract-load")
+
+
+async def _ended(code: int, loading: ThreadPoolExecutor) -> int:
+    """The exit code, when all threads have ended. Raises _Busy where they do not."""
+    loading.shutdown(wait=False, cancel_futures=True)
+    for _ in range(20):
+        if not any(thread.name.startswith(_THREADS) for thread in threading.enumerate()):
+            return code
+        await asyncio.sleep(0.05)
+    raise _Busy(code)
 
 
 async def _checked(server: InferenceServer) -> int:
@@ -77,6 +110,8 @@ async def _checked(server: InferenceServer) -> int:
 
 async def _run(server: InferenceServer, options: argparse.Namespace, metrics: ServingMetrics | None) -> int:
     loop = asyncio.get_running_loop()
+    loading = ThreadPoolExecutor(thread_name_prefix="protocontract-load")
+    loop.set_default_executor(loading)
     stopped = asyncio.Event()
     received: list[int] = []
 
@@ -104,8 +139,8 @@ async def _run(server: InferenceServer, options: argparse.Namespace, metrics: Se
     stopping = loop.create_task(stopped.wait())
     await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
     if not starting.done():
-        # Loading is under way on threads that nobody can stop, and would be waited for.
-        _end(KEPT)
+        starting.cancel()
+        return await _ended(KEPT, loading)
     starting.result()
     _tell(server, options)
     await stopped.wait()
@@ -115,7 +150,7 @@ async def _run(server: InferenceServer, options: argparse.Namespace, metrics: Se
         status.close()
     if ended:
         log.warning("%s did not end within the grace period", plural(ended, "request"))
-    return INTERRUPTED if signal.SIGINT in received and options.worker is None else KEPT
+    return await _ended(INTERRUPTED if signal.SIGINT in received and options.worker is None else KEPT, loading)
 
 
 def _status(server: InferenceServer, options: argparse.Namespace, metrics: ServingMetrics) -> ServingStatus:
@@ -260,10 +295,5 @@ def _model_text(facts: dict[str, Any]) -> str:
     if facts["share"]:
         role += f" of {facts['share']:.1%}"
     what = f"sha256 {facts['sha256'][:4]}…" if facts["sha256"] else "of another server"
-    return f"{facts['name']} {facts['version']} ({what}{role}) on {facts['provider']}"
-
-
-def _end(code: int) -> None:
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(code)
+    fallback = f", the fallback {facts['fallback']}" if facts["fallback"] else ""
+    return f"{facts['name']} {facts['version']} ({what}{role}) on {facts['provider']}{fallback}"

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from protocontract.contract import Contract
+from protocontract.loading import load
 from protocontract.models import BatchSizes, Comparison, Engine, Expected, Model, Provider, compare
 from protocontract.models.comparison import stacked
 from protocontract.models.fallback import Degrading, Event, Fallback
@@ -127,7 +128,12 @@ def compared(spec: ModelSpec, engine: Engine, way: tuple[MethodPlan, Route]) -> 
     method, route = way
     # A server of KServe may say nothing of a model's inputs and outputs.
     silent = spec.remote and not engine.signature.inputs
-    expected = Expected(None if silent else route.inputs, None if silent else route.outputs, method.response)
+
+    def find(name: str) -> Contract[Any]:
+        # What a calibrated model was made of: the request that the steps take.
+        return method.request if name == method.request.full_name else load(name)
+
+    expected = Expected(None if silent else route.inputs, None if silent else route.outputs, method.response, find=find)
     labels = read_labels(spec.labels) if spec.labels else None
     found = [compare(spec.name if spec.remote else Path(spec.path), engine.signature, expected, labels)]
     if isinstance(engine, Degrading):

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from protocontract._files import file_sha256
 from protocontract.models import Batcher, Engine, ModelError
-from protocontract.models.fallback import Event
+from protocontract.models.fallback import Degrading, Event
 from protocontract.models.padding import Padding
 from protocontract.serving.engines import (
     FIRST_VERSION,
@@ -418,12 +418,14 @@ def _reason(spec: ModelSpec, error: Exception) -> NotLoaded:
 
 def facts_of(running: Running) -> dict[str, Any]:
     """What a version is, for reports."""
-    identity = running.engine.identity
+    engine = running.engine
+    identity = engine.identity
     return {
         "name": running.spec.name,
         "version": running.spec.version,
         "role": running.spec.role,
         "share": running.spec.share,
         "sha256": identity.sha256,
-        "provider": running.engine.provider,
+        "provider": engine.provider,
+        "fallback": engine.fallback.name if isinstance(engine, Degrading) and engine.degraded else "",
     }
