@@ -56,6 +56,8 @@ class ModelServer:
     seen: list[Any] = field(default_factory=list)
     metadata: list[dict[str, Any]] = field(default_factory=list)
     ready: bool = True
+    #: Called when an inference ends, be it that its caller gives up.
+    on_end: Callable[[], None] | None = None
     port: int = 0
 
     @property
@@ -101,6 +103,8 @@ class _Servicer(service_pb2_grpc.GRPCInferenceServiceServicer):  # type: ignore[
 
     def ModelInfer(self, request: Any, context: Any) -> Any:
         *_, behavior = self._model(request.model_name, context)
+        if self.server.on_end is not None:
+            context.add_callback(self.server.on_end)
         self.server.seen.append(request)
         self.server.metadata.append(dict(context.invocation_metadata()))
         found = behavior(request)
@@ -198,6 +202,13 @@ def stub_of(running: Listening) -> Iterator[Any]:
     """KServe's own client of a proxy, which hides nothing."""
     with grpc.insecure_channel(running.grpc) as channel:
         yield service_pb2_grpc.GRPCInferenceServiceStub(channel)
+
+
+@contextmanager
+def asked(server: ModelServer, models: Sequence[Declared]) -> Iterator[Any]:
+    """A server, a proxy before it, and KServe's own client of that."""
+    with served(server), proxied(server.address, models) as running, stub_of(running) as stub:
+        yield stub
 
 
 # -- messages

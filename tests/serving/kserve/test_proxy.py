@@ -21,7 +21,7 @@ from protocontract.serving.kserve import Proxy
 from protocontract.serving.methods import Level
 from protocontract.violations import ContractError
 from tests.serving.kserve.conftest import BAD
-from tests.serving.kserve.support import SCALE, ModelServer, Running, declared, doubled, proxied, served, stub_of
+from tests.serving.kserve.support import SCALE, ModelServer, Running, asked, declared, doubled, proxied, served, stub_of
 
 ONES = np.ones((2, 4), "<f4")
 
@@ -404,6 +404,37 @@ def test_a_model_that_hangs_is_ended_at_the_levels_deadline_or_the_callers() -> 
             over.set()
 
 
+def test_a_caller_that_gives_up_is_given_up_behind() -> None:
+    entered, gone, over = threading.Event(), threading.Event(), threading.Event()
+
+    def hang(asked: Any) -> Any:
+        entered.set()
+        over.wait(20)
+        return doubled(asked)
+
+    server = ModelServer({"scale": (*SCALE, hang)}, on_end=gone.set)
+    with asked(server, [declared("scale", "ScaleIn", "ScaleOut")]) as stub:
+        call = stub.ModelInfer.future(request("scale"))
+        assert entered.wait(20)
+        call.cancel()
+        assert gone.wait(20)
+        over.set()
+
+
+def test_an_answer_with_the_id_of_another_request_is_nobodys() -> None:
+    def other(asked: Any) -> Any:
+        found = doubled(asked)
+        found.id = "2"
+        return found
+
+    models = [declared("scale", "ScaleIn", "ScaleOut")]
+    with asked(ModelServer({"scale": (*SCALE, other)}), models) as stub:
+        code, text, _ = refused(stub, request("scale", id="1"))
+        assert (code, text) == (grpc.StatusCode.INTERNAL, "the model answered with the id of another request")
+        assert stub.ModelInfer(request("scale", id="2")).id == "2"
+        assert stub.ModelInfer(request("scale")).id == "2"
+
+
 def test_a_rate_that_is_spent(server: ModelServer) -> None:
     models = [declared("scale", "ScaleIn", "ScaleOut", Level(rate=(0.001, 1)))]
     with proxied(server.address, models) as running, stub_of(running) as stub:
@@ -421,11 +452,7 @@ def test_s21_more_than_the_queue_holds_is_refused_at_once() -> None:
         return doubled(asked)
 
     models = [declared("scale", "ScaleIn", "ScaleOut", Level(queue=2))]
-    with (
-        served(ModelServer({"scale": (*SCALE, hang)})) as server,
-        proxied(server.address, models) as running,
-        stub_of(running) as stub,
-    ):
+    with asked(ModelServer({"scale": (*SCALE, hang)}), models) as stub:
         inside = [stub.ModelInfer.future(request("scale")) for _ in range(2)]
         for _ in inside:
             assert entered.acquire(timeout=20)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from protocontract._options import Options
-from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
+from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
 from protocontract.loading import load, resolve, resolve_service
 from protocontract.models import ModelMismatch
 from protocontract.models.comparison import Comparison
@@ -32,7 +32,8 @@ Stand before a server that speaks KServe v2 (Triton, MLServer, KServe), and spea
 REST. Requests and responses that are outside of the contracts do not pass. Callers' clients stay as they are.
 """
 _EPILOG = """\
-exit codes: 0 ended by SIGTERM; 2 refused to start. With --check: 0 all fits; 1 something does not; 2 could not be asked
+exit codes: 0 ended by SIGTERM, 130 by SIGINT; 2 refused to start
+            with --check: 0 all fits; 1 something does not; 2 could not be asked
 
 example: protocontract serve --upstream 127.0.0.1:8001 --listen 127.0.0.1:9001 --rest 127.0.0.1:9000 \\
            --model content_type=acme.inference.v1.ContentTypeInput:acme.inference.v1.ContentTypeOutput
@@ -154,9 +155,19 @@ async def _serve(make: Callable[[], Proxy], options: argparse.Namespace, metrics
     closing: list[Callable[[], Awaitable[Any]]] = [proxy.close]
     status = None if metrics is None else _status(proxy, options, metrics)
     stop = asyncio.Event()
+    received: list[int] = []
     loop = asyncio.get_running_loop()
+
+    def end(number: int) -> None:
+        received.append(number)
+        stop.set()
+        for each in (signal.SIGTERM, signal.SIGINT):
+            # The second one ends the process at once.
+            loop.remove_signal_handler(each)
+            signal.signal(each, signal.SIG_DFL)
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
+        loop.add_signal_handler(number, end, number)
     try:
         started = asyncio.ensure_future(_start(proxy, options, closing))
         ended = asyncio.ensure_future(stop.wait())
@@ -174,7 +185,7 @@ async def _serve(make: Callable[[], Proxy], options: argparse.Namespace, metrics
             await close()
         if status is not None:
             status.close()
-    return KEPT
+    return INTERRUPTED if signal.SIGINT in received else KEPT
 
 
 class _Standing:
@@ -300,7 +311,7 @@ def upstream_parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--http", type=http_address, metavar="[HOST:]PORT", help="/livez, /readyz and /metrics here (extra metrics)"
     )
-    parser.add_argument("--deadline", type=_seconds, metavar="S", help="seconds of a call whose caller sets none")
+    parser.add_argument("--deadline", type=_seconds, metavar="S", help="seconds of a call whose caller sets none (60)")
     parser.add_argument("--max-deadline", type=_seconds, metavar="S", help="seconds that a call may take at most")
     parser.add_argument("--max-request-bytes", type=_positive, metavar="N", help="size of a request")
     parser.add_argument(

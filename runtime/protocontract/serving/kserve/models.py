@@ -129,6 +129,9 @@ class Served:
             raise self._refused(
                 "INTERNAL", "another version of the model answered", reason="VERSION_MISMATCH", asked=wanted
             )
+        if asked.request.id and response.id and response.id != asked.request.id:
+            # KServe's protocol demands the same: with another one it may be another caller's.
+            raise self._refused("INTERNAL", "the model answered with the id of another request")
         given = self._given(self.response, response.outputs, response.raw_output_contents, "output", "INTERNAL")
         kept: Kept = self.response.check(given)
         if asked.rows is not None and kept.rows is not None and asked.rows != kept.rows:

@@ -21,7 +21,7 @@ from protocontract.serving.kserve.models import Asked, Catalogue, Declared, Serv
 from protocontract.serving.kserve.protocol import messages
 from protocontract.serving.kserve.upstream import Upstream
 from protocontract.serving.rejection import Rejected, refused
-from protocontract.serving.service import MODEL_KEY, NONFINITE_KEY, counts_text
+from protocontract.serving.service import DEFAULT_DEADLINE, MODEL_KEY, NONFINITE_KEY, counts_text
 from protocontract.serving.watch import Seen, Watch
 from protocontract.violations import ContractError
 
@@ -179,6 +179,8 @@ class Proxy:
         with served.call.door.queue.arrive() as place:
             asked = await self.asked(served, request, size, left, place)
             timeout = served.call.timeout(left)
+            # Nobody stays for ever where the server hangs.
+            timeout = DEFAULT_DEADLINE if timeout is None else timeout
             response = await self.upstream.call("ModelInfer", asked.request, timeout, metadata)
             return await self.answered(served, asked, response)
 
