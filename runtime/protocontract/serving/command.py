@@ -65,41 +65,29 @@ def _serve(options: argparse.Namespace) -> int:
     metrics = None if options.http is None else ServingMetrics()
     server, evidence = _made(options, metrics)
     try:
-        code = asyncio.run(_checked(server) if options.check else _run(server, options, metrics))
-    except _Busy as busy:
-        # What loads a model, or a step that hangs, is on a thread that Python would wait for.
-        log.warning("%s", busy)
-        code = busy.code
-        if evidence is not None:
-            evidence.close()
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+        return asyncio.run(_checked(server) if options.check else _run(server, options, metrics, evidence))
     finally:
         if evidence is not None:
             evidence.close()
-    return code
-
-
-class _Busy(BaseException):
-    """Threads are still at work when all else has ended. Passes whatever stands between it and the command."""
-
-    def __init__(self, code: int) -> None:
-        self.code: Final = code
-        super().__init__("a model that is being loaded, or a step, does not end: the process ends without it")
 
 
 _THREADS: Final = ("protocontract-steps", "protocontract-load")
 
 
-async def _ended(code: int, loading: ThreadPoolExecutor) -> int:
-    """The exit code, when all threads have ended. Raises _Busy where they do not."""
+async def _ended(code: int, loading: ThreadPoolExecutor, evidence: EvidenceLog | None) -> int:
+    """The exit code, when all threads have ended. Where they do not, the process ends here: Python would wait for what
+    loads a model, or for a step that hangs."""
     loading.shutdown(wait=False, cancel_futures=True)
     for _ in range(20):
         if not any(thread.name.startswith(_THREADS) for thread in threading.enumerate()):
             return code
         await asyncio.sleep(0.05)
-    raise _Busy(code)
+    log.warning("a model that is being loaded, or a step, does not end: the process ends without it")
+    if evidence is not None:
+        evidence.close()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
 
 
 async def _checked(server: InferenceServer) -> int:
@@ -108,7 +96,12 @@ async def _checked(server: InferenceServer) -> int:
     return KEPT
 
 
-async def _run(server: InferenceServer, options: argparse.Namespace, metrics: ServingMetrics | None) -> int:
+async def _run(
+    server: InferenceServer,
+    options: argparse.Namespace,
+    metrics: ServingMetrics | None,
+    evidence: EvidenceLog | None,
+) -> int:
     loop = asyncio.get_running_loop()
     loading = ThreadPoolExecutor(thread_name_prefix="protocontract-load")
     loop.set_default_executor(loading)
@@ -140,7 +133,7 @@ async def _run(server: InferenceServer, options: argparse.Namespace, metrics: Se
     await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
     if not starting.done():
         starting.cancel()
-        return await _ended(KEPT, loading)
+        return await _ended(KEPT, loading, evidence)
     starting.result()
     _tell(server, options)
     await stopped.wait()
@@ -150,7 +143,8 @@ async def _run(server: InferenceServer, options: argparse.Namespace, metrics: Se
         status.close()
     if ended:
         log.warning("%s did not end within the grace period", plural(ended, "request"))
-    return await _ended(INTERRUPTED if signal.SIGINT in received and options.worker is None else KEPT, loading)
+    code = INTERRUPTED if signal.SIGINT in received and options.worker is None else KEPT
+    return await _ended(code, loading, evidence)
 
 
 def _status(server: InferenceServer, options: argparse.Namespace, metrics: ServingMetrics) -> ServingStatus:

@@ -92,11 +92,12 @@ class Serving:
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str | Path) -> Iterator[Serving]:
+def serving(folder: Path, *arguments: str | Path, python_path: Path | None = None) -> Iterator[Serving]:
     errors = folder / "errors.txt"
+    more = {} if python_path is None else {"PYTHONPATH": f"{ENVIRONMENT['PYTHONPATH']}{os.pathsep}{python_path}"}
     with open(errors, "w") as log:
         process = subprocess.Popen(
-            command("serve", *arguments), env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=log, text=True
+            command("serve", *arguments), env={**ENVIRONMENT, **more}, stdout=subprocess.PIPE, stderr=log, text=True
         )
         try:
             assert process.stdout is not None
@@ -221,6 +222,33 @@ def test_workers_share_a_port_and_one_that_dies_is_replaced(model: Path, tmp_pat
     found = [verify(tmp_path / f"evidence.{number}.jsonl") for number in range(2)]
     assert [(each.ok, each.ended) for each in found] == [(True, True)] * 2
     assert sum(each.closed for each in found) == 9
+
+
+def test_a_step_that_hangs_does_not_keep_the_process(model: Path, tmp_path: Path) -> None:
+    (tmp_path / "slow_steps.py").write_text(
+        "import pathlib, threading\n"
+        "from acme.inference.v1.content_type_pb2 import ContentTypeInput, IdentifyRequest\n\n"
+        "def hang(request: IdentifyRequest) -> ContentTypeInput:\n"
+        f"    pathlib.Path({str(tmp_path / 'hangs')!r}).touch()\n"
+        "    threading.Event().wait()\n"
+    )
+    evidence = tmp_path / "evidence.jsonl"
+    steps = ("--steps", "slow_steps:hang", "--steps", "acme_steps:label")
+    arguments = ("--contract", SERVICE, "--model", model, *steps, *OPTIONS[len(STEPS) :], "--evidence", evidence)
+    with serving(tmp_path, *arguments, "--grace", "0", python_path=tmp_path) as served:
+        with grpc.insecure_channel(served.address) as channel:
+            call = channel.unary_unary(
+                f"/{SERVICE}/Identify",
+                request_serializer=IdentifyRequest.SerializeToString,
+                response_deserializer=IdentifyResponse.FromString,
+            )
+            with pytest.raises(grpc.RpcError) as caught:
+                call(IdentifyRequest(content=b"#!/bin/sh"), timeout=20)
+            assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
+        assert (tmp_path / "hangs").exists()
+        assert served.stop() == 0
+        assert served.told("a step, does not end: the process ends without it")
+    assert (verify(evidence).ok, verify(evidence).ended) == (True, True)
 
 
 def test_workers_that_cannot_start_say_it_once(tmp_path: Path) -> None:
