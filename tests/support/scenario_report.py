@@ -5,9 +5,11 @@ A test stands for scenarios by its mark ``scenario``, or by its name in ``STANDS
 
 from __future__ import annotations
 
+import json
 import os
 from collections import defaultdict
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -51,26 +53,49 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """Print the table where PROTOCONTRACT_SCENARIOS is set, to "only" or "table"."""
-    if os.environ.get("PROTOCONTRACT_SCENARIOS"):
-        terminalreporter.write_line("")
-        for line in table(terminalreporter.stats):
-            terminalreporter.write_line(line)
+    """Print the table where PROTOCONTRACT_SCENARIOS is "only" or "table"; any other name is a file for its data."""
+    wanted = os.environ.get("PROTOCONTRACT_SCENARIOS")
+    if not wanted:
+        return
+    found = outcomes(terminalreporter.stats)
+    if wanted not in ("only", "table"):
+        Path(wanted).write_text(json.dumps(found))
+        return
+    terminalreporter.write_line("")
+    for line in table(merged([found])):
+        terminalreporter.write_line(line)
 
 
-def table(stats: dict[str, list[Any]]) -> list[str]:
-    """The lines, from pytest's reports by outcome."""
+#: What came out of the tests that stand for a scenario: scenario, place, outcome.
+Outcome = tuple[str, str, str]
+
+
+def outcomes(stats: dict[str, list[Any]]) -> list[Outcome]:
+    """Those of a run, from pytest's reports by outcome."""
+    return [
+        (*value, outcome)
+        for outcome in ("passed", "failed", "error", "skipped")
+        for report in stats.get(outcome, ())
+        # A file that could not be collected has none.
+        for name, value in getattr(report, "user_properties", ())
+        if name == _PROPERTY
+    ]
+
+
+def merged(runs: Iterable[list[Outcome]]) -> dict[str, dict[str, set[str]]]:
+    """Those of several runs, by scenario and place."""
     found: dict[str, dict[str, set[str]]] = defaultdict(lambda: defaultdict(set))
-    for outcome in ("passed", "failed", "error", "skipped"):
-        for report in stats.get(outcome, ()):
-            # A file that could not be collected has none.
-            for name, value in getattr(report, "user_properties", ()):
-                if name == _PROPERTY:
-                    scenario, place = value
-                    found[scenario][place].add(outcome)
+    for run in runs:
+        for scenario, place, outcome in run:
+            found[scenario][place].add(outcome)
+    return found
+
+
+def table(found: dict[str, dict[str, set[str]]]) -> list[str]:
+    """The lines."""
     lines = [f"{'':5} {'guarantees':16} {'verdict':40} scenario"]
     for name, case in {**CASES, **MORE}.items():
-        places = found[name]
+        places = found.get(name, {})
         verdict = ", ".join(f"{_verdict(places[place])} ({place})" for place in _PLACES if place in places)
         lines.append(f"{name:5} {' '.join(case['guarantees']):16} {verdict or 'not run':40} {case['title']}")
     return lines
