@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import datetime
+from pathlib import Path
 
 import pytest
 
 from protocontract.violations import ContractError
-from protocontract_ci.discovery import parse_owners
+from protocontract_ci.discovery import find_users, parse_owners
 from protocontract_ci.modules import glob_pattern, parse_modules
+from protocontract_ci.usage.vocabulary import Elements
+from protocontract_compiler import dynamic
+from protocontract_compiler.descriptors import load
+from protocontract_compiler.diagnostics import Diagnostics
+from protocontract_compiler.emit import typescript
 
 TODAY = datetime.date(2026, 6, 1)
 
@@ -114,3 +120,14 @@ def test_globs(glob: str, fits: list[str], not_: list[str]) -> None:
 def test_owners(path: str, owners: tuple[str, ...]) -> None:
     text = "# all\n* @all\ndocs/* @docs\napps/ @apps a@acme.example # theirs\n/build/logs/\n*.ts @web\n[Section]\n"
     assert parse_owners(text).of(path) == owners
+
+
+def test_generated_contracts_in_typescript_are_no_users(tmp_path: Path) -> None:
+    files = dynamic.describe({"shop/order.proto": 'syntax = "proto3"; package shop; message Order { string id = 1; }'})
+    loaded = load(files, ["shop/order.proto"], Diagnostics())
+    made = typescript.emit(loaded.schema).files[0]
+    (tmp_path / "shop").mkdir()
+    (tmp_path / made.name).write_text(made.text)
+    (tmp_path / "form.ts").write_text('import { order } from "./shop/order_contract.js";\nconsole.log(order);\n')
+    found = find_users(tmp_path, [made.name, "form.ts"], Elements([loaded.schema]))
+    assert [(user.file, user.line) for user in found] == [("form.ts", 1)]

@@ -129,7 +129,7 @@ def _text(use: Use, options: Mapping[str, Any], place: ir.Place) -> str:
     if options.get("normalize"):
         name = str(options["normalize"])
         module = "normalize/composition" if name == "nfc" else "normalize/compatibility"
-        form = f"{use('normalize/text', 'normalization')}({use(module, name)})"
+        form = f"/* @__PURE__ */ {use('normalize/text', 'normalization')}({use(module, name)})"
         steps.append(form)
     if options.get("fold_width"):
         steps.append(use("normalize/width", "widthEdits"))
