@@ -127,7 +127,7 @@ class ServingMetrics:
 
     # -- inside
 
-    def _ran(self, seen: Seen, ran: Ran, inputs: dict[str, Counter[str]]) -> None:
+    def _ran(self, seen: Seen, ran: Ran, inputs: dict[str, dict[str, int]]) -> None:
         """One model's part of a request; what is seen of its answer goes to ``inputs`` as well."""
         spec = ran.running.spec
         model = (spec.name, spec.version)
@@ -137,9 +137,9 @@ class ServingMetrics:
             return
         facts = ran.answer.facts
         times = (seen.preprocess, facts.queue_ns, facts.batch_ns, facts.infer_ns, seen.postprocess)
+        run = (seen.method, *model, facts.provider, length_bucket(len(seen.raw)))
         for stage, nanoseconds in zip(STAGES, times, strict=True):
-            key = (seen.method, *model, facts.provider, length_bucket(len(seen.raw)), stage)
-            self._time(self.stages, key, nanoseconds)
+            self._time(self.stages, (*run, stage), nanoseconds)
         if model not in self.rows:
             self.rows[model] = Histogram(ROWS)
         self.rows[model].add(facts.rows)
@@ -151,11 +151,12 @@ class ServingMetrics:
             return
         for label, count in _labels(self._plans.get(seen.method), seen, ran).items():
             self.labels[(seen.method, *model, label)] += count
-            inputs["labels"][label] += count
+            inputs["labels"][label] = inputs["labels"].get(label, 0) + count
         at = bisect.bisect_left(SECONDS, facts.infer_ns / 1e9)
-        inputs["inference"][str(SECONDS[at]) if at < len(SECONDS) else "+Inf"] += 1
+        bucket = str(SECONDS[at]) if at < len(SECONDS) else "+Inf"
+        inputs["inference"][bucket] = inputs["inference"].get(bucket, 0) + 1
 
-    def _inputs(self, seen: Seen) -> dict[str, Counter[str]]:
+    def _inputs(self, seen: Seen) -> dict[str, dict[str, int]]:
         """What is seen of a request that was read."""
         if seen.request is None:
             return {}
@@ -177,21 +178,22 @@ class ServingMetrics:
         found.add(nanoseconds / 1e9)
 
 
-def _labels(plan: MethodPlan | None, seen: Seen, ran: Ran) -> Counter[str]:
+def _labels(plan: MethodPlan | None, seen: Seen, ran: Ran) -> dict[str, int]:
     """The labels of an answer: its enums with declared classes; where it has none, the classes with the highest
     scores."""
-    found: Counter[str] = Counter()
+    found: dict[str, int] = {}
     for each in () if plan is None else plan.response.labels:
         value = _enum(seen.response, each.path.split(".")) if each.classes and "[]" not in each.path else None
         if value:
-            found[value] += 1
+            found[value] = found.get(value, 0) + 1
     if found or ran.answer is None:
         return found
+    counted: Counter[str] = Counter()
     for name in labelled_outputs(ran.running.engine.signature):
         scores = ran.answer.outputs.get(name)
         if scores is not None and scores.dtype.kind == "f" and scores.shape[-1] <= _MOST_CLASSES:
-            found.update(map(str, scores.argmax(axis=-1).ravel().tolist()))
-    return found
+            counted.update(map(str, scores.argmax(axis=-1).ravel().tolist()))
+    return counted
 
 
 def _enum(message: Any, path: list[str]) -> str:

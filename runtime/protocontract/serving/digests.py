@@ -30,7 +30,7 @@ THRESHOLD: Final = 0.1
 Change = Literal["", "steady", "upstream", "environment"]
 
 #: Most characters of one request that are looked at.
-_MOST_CHARACTERS: Final = 4096
+_MOST_CHARACTERS: Final = 512
 _DEEPEST: Final = 4
 # First code points of ranges, with what is in them up to the next one.
 _RANGES: Final = (
@@ -71,7 +71,7 @@ def character_class(character: str) -> str:
 
 def characters_of(contract: Contract[Any], message: Any) -> Counter[str]:
     """How many characters of each kind the texts of a message have, sensitive ones left out; of long ones the first
-    few thousand."""
+    few hundred."""
     found: Counter[str] = Counter()
     left = _MOST_CHARACTERS
     for path in _text_paths(contract):
@@ -128,6 +128,14 @@ class Window:
         """One more request."""
         self.requests += 1
         for aspect, counts in seen.items():
+            own = self.counts[aspect]
+            for bucket, count in counts.items():  # update() takes ten times as long for one or two
+                own[bucket] += count
+
+    def merge(self, other: Window) -> None:
+        """All requests of another window."""
+        self.requests += other.requests
+        for aspect, counts in other.counts.items():
             self.counts[aspect].update(counts)
 
 
@@ -138,7 +146,7 @@ class Digest:
         """``window``: requests of each. Raises ValueError below 1."""
         if window < 1:
             raise ValueError(f"a window of {window} requests; expected 1 at least")
-        self.total: Final = Window()
+        self._whole: Final = Window()
         self.first: Window | None = None
         self.last: Window | None = None
         self._size: Final = window
@@ -146,12 +154,20 @@ class Digest:
 
     def add(self, seen: Mapping[str, Mapping[str, int]]) -> None:
         """One more request: by aspect, how often each bucket."""
-        self.total.add(seen)
         self._now.add(seen)
         if self._now.requests >= self._size:
+            self._whole.merge(self._now)
             if self.first is None:
                 self.first = self._now
             self.last, self._now = self._now, Window()
+
+    @property
+    def total(self) -> Window:
+        """All requests so far."""
+        found = Window()
+        found.merge(self._whole)
+        found.merge(self._now)
+        return found
 
     def shifts(self) -> dict[str, float]:
         """How far the last window is from the first, by aspect: 0 (alike) to 1 (nothing in common).

@@ -84,14 +84,13 @@ class ServingCollector(Collector):
 
     def _inputs(self) -> Iterator[Metric]:
         digests = sorted(self._metrics.digests.items())
+        totals = [(method, digest.total) for method, digest in digests]
         for aspect, name, text in (
             ("length", "input_lengths", "Requests by length; the label is the most bytes of the bucket."),
             ("characters", "input_characters", "Characters of texts by kind, sensitive fields left out."),
         ):
             counted = {
-                (*method, bucket): count
-                for method, digest in digests
-                for bucket, count in digest.total.counts[aspect].items()
+                (*method, bucket): count for method, total in totals for bucket, count in total.counts[aspect].items()
             }
             yield _counted(name, text, ("method", "length" if aspect == "length" else "kind"), counted)
         yield gauge(
