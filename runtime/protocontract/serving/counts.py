@@ -160,11 +160,7 @@ class ServingMetrics:
         """What is seen of a request that was read."""
         if seen.request is None:
             return {}
-        found = {
-            "length": Counter([length_bucket(len(seen.raw))]),
-            "labels": Counter[str](),
-            "inference": Counter[str](),
-        }
+        found: dict[str, dict[str, int]] = {"labels": {}, "inference": {}, "length": {length_bucket(len(seen.raw)): 1}}
         plan = self._plans.get(seen.method)
         if plan is not None:
             found["characters"] = characters_of(plan.request, seen.request)
