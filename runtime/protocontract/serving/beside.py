@@ -45,7 +45,7 @@ class Shadows:
     def after(self, seen: Seen) -> None:
         """A request was answered: run its shadows."""
         for ran in seen.ran:
-            shadow = self._versions.table(ran.route).role("shadow")
+            shadow = self._versions.shadow(ran.route)
             if shadow is not None and shadow.engine is not ran.running.engine:
                 task = asyncio.get_running_loop().create_task(self._run(seen.method, ran, shadow))
                 self._tasks.add(task)

@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn, TypeVar
 from protocontract.chain import EvidenceLog, Level, ValueStore
 from protocontract.chain.infer import infer
 from protocontract.chain.replay import VERSION_FACT
-from protocontract.models import Answer, BatchError, BatchFailed, OutOfTime, RunFailed, WrongRows
+from protocontract.models import Answer, BatchError, BatchFailed, Draining, OutOfTime, RunFailed, WrongRows
 from protocontract.serving.call import Call, log, out_of_time, remaining
 from protocontract.serving.door import demand_response_size
 from protocontract.serving.interceptor_aio import abort
@@ -194,14 +194,28 @@ class MethodService:
     def _submitted(self, seen: Seen, until: float) -> list[asyncio.Future[Answer]]:
         found: list[asyncio.Future[Answer]] = []
         try:
-            for ran in seen.ran:
-                batcher = ran.running.batchers[way_key((self.plan, ran.route))]
-                found.append(batcher.submit(ran.inputs, until))
-        except BatchError:
+            found.extend(self._submit(seen, ran, until) for ran in seen.ran)
+        except (BatchError, Rejected):
             for each in found:
                 each.cancel()
             raise
         return found
+
+    def _submit(self, seen: Seen, ran: Ran, until: float) -> asyncio.Future[Answer]:
+        way = way_key((self.plan, ran.route))
+        try:
+            return ran.running.batchers[way].submit(ran.inputs, until)
+        except Draining:
+            if self._host.draining:
+                raise
+        # The version went while the request was read: it has been replaced, and what took its place takes the request.
+        ran.running = self._host.versions.table(ran.route).choose(self._asked(seen.request), seen.raw)
+        return ran.running.batchers[way].submit(ran.inputs, until)
+
+    def _asked(self, request: Any) -> str:
+        """The version that a request asks for; empty where it asks for none."""
+        name = self.plan.method.level.model_version_field
+        return str(getattr(request, name)) if name else ""
 
     def _demand_place(self) -> None:
         """Raises Rejected where as many requests wait as may: before the request is read."""
@@ -224,7 +238,7 @@ class MethodService:
 
     def _prepare(self, seen: Seen, trail: Trail) -> None:
         request = seen.request = self._read(seen.raw, trail)
-        asked = getattr(request, self.plan.method.level.model_version_field or "", "")
+        asked = self._asked(request)
         began = time.perf_counter_ns()
         for route in self._chosen(request):
             running = self._host.versions.table(route).choose(asked, seen.raw)
@@ -316,13 +330,18 @@ class MethodService:
             setattr(response, plan.version_field, seen.ran[0].running.spec.version)
         seen.response = response
         seen.postprocess = time.perf_counter_ns() - began
-        raw = self._call.response.write(response, None, None)
+        raw = self._written(response)
         record = trail.close()
         if record is not None and plan.evidence_field and not getattr(response, plan.evidence_field):
             record.fill(getattr(response, plan.evidence_field))
-            raw = self._call.response.write(response, None, None)
-        demand_response_size(len(raw), self._host.max_response_bytes, plan.method.name)
+            raw = self._written(response)
         return raw, trail.metadata(record)
+
+    def _written(self, response: Any) -> bytes:
+        """The bytes of a response that keeps its contract and can be taken. Raises Rejected."""
+        raw = self._call.response.write(response, None, None)
+        demand_response_size(len(raw), self._host.max_response_bytes, self.plan.method.name)
+        return raw
 
     def _facts(self, ran: Ran) -> dict[str, Any]:
         """The facts of a run, as evidence holds them."""

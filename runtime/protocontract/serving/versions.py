@@ -185,10 +185,18 @@ class Versions:
 
     def table(self, route: Route) -> Table:
         """The versions of a way's model. Raises Rejected while nothing is loaded."""
-        found = self._tables.get(route.field) if route.field else next(iter(self._tables.values()), None)
+        found = self._known(route)
         if found is None:
             raise refused("UNAVAILABLE", "no model is loaded yet", reason="NOT_READY")
         return found
+
+    def shadow(self, route: Route) -> Running | None:
+        """The version that runs beside the one that answers, where there is one."""
+        found = self._known(route)
+        return None if found is None else found.role("shadow")
+
+    def _known(self, route: Route) -> Table | None:
+        return self._tables.get(route.field) if route.field else next(iter(self._tables.values()), None)
 
     async def start(self, specs: Sequence[ModelSpec]) -> None:
         """Load all versions. Raises ContractError with everything that keeps the service from starting."""

@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from protocontract.chain import EvidenceLog
 from protocontract.serving import ModelSpec
-from tests.serving.serve.lab import Engines, numbers, refusal, rows, scaled, serving, trailers
+from protocontract.steps import Step
+from tests.serving.serve.lab import (
+    Engines,
+    message,
+    moods,
+    numbers,
+    refusal,
+    rows,
+    scaled,
+    serving,
+    steps,
+    trailers,
+)
 
 
 def specs(folder: Path, *versions: tuple[str, float, str, float]) -> list[ModelSpec]:
@@ -101,6 +115,36 @@ def test_versions_come_and_go_while_requests_run(tmp_path: Path) -> None:
             while not before.closed:
                 await asyncio.sleep(0.001)
             assert (await refusal(call(rows(1, model_version="1"))))[1] == "VERSION_MISMATCH"
+
+    asyncio.run(main())
+
+
+def test_a_request_that_is_being_read_when_its_version_goes_is_answered_by_the_next(tmp_path: Path) -> None:
+    path = moods(tmp_path / "moods.onnx")
+    reading, go = threading.Event(), threading.Event()
+    engines = Engines()
+    count, tell = steps()
+
+    def slow(saying: Any) -> Any:
+        reading.set()
+        assert go.wait(30)
+        return count.run(saying)
+
+    slow.__annotations__ = count.run.__annotations__
+    both = [Step("lab:slow", "1", slow), tell]
+
+    async def main() -> None:
+        made = [ModelSpec("m", "1", str(path))]
+        with EvidenceLog(tmp_path / "evidence.jsonl") as log:
+            async with serving("Moods", made, steps=both, evidence=log, open_model=engines) as (server, call):
+                started = asyncio.ensure_future(trailers(call(message("Saying", text="well..."))))
+                while not reading.is_set():
+                    await asyncio.sleep(0.001)
+                assert await server.change([ModelSpec("m", "2", str(path))], 20) == []
+                while not engines.by_spec["m@1"].closed:
+                    await asyncio.sleep(0.001)
+                go.set()
+                assert (await started)["protocontract-model"] == "m@2"
 
     asyncio.run(main())
 
