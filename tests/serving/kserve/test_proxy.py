@@ -283,6 +283,18 @@ def test_messages_of_one_sample_each_are_rows(client: Any, stub: Any) -> None:
     assert "several numbers of samples: 1, 2" in caught.value.message()
 
 
+@pytest.mark.parametrize("shape", [[1 << 50, 0], [0, 1 << 50], [1 << 62, 0]])
+def test_rows_of_nothing_cost_nothing(stub: Any, shape: list[int]) -> None:
+    """A few bytes must not make somebody count to 2^50."""
+    asked = service_pb2.ModelInferRequest(model_name="encoder")
+    for name in ("ids", "mask"):
+        asked.inputs.add(name=name, datatype="INT64", shape=shape)
+    assert refused(stub, asked)[2].metadata["rule_id"] == "tensor.shape"
+    texts = service_pb2.ModelInferRequest(model_name="lengths")
+    texts.inputs.add(name="text", datatype="BYTES", shape=shape)
+    assert refused(stub, texts)[2].metadata["rule_id"] == "tensor.shape"
+
+
 def test_bytes_of_one_text_a_sample(stub: Any) -> None:
     asked = service_pb2.ModelInferRequest(model_name="reply")
     asked.inputs.add(name="text", datatype="BYTES", shape=[2]).contents.bytes_contents.extend([b"hi", b"ho"])

@@ -109,6 +109,11 @@ def test_a_response_that_nobody_asked_for(stub: Any) -> None:
     assert "a model that nobody asked" in text
 
 
+def test_a_long_stream_is_forgotten_from_its_beginning(stub: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("protocontract.serving.kserve.servicer._MOST_IDS", 2)
+    assert len(list(stub.ModelStreamInfer(asks("count", *[1] * 50)))) == 100
+
+
 def test_errors_of_the_server_without_its_words(stub: Any) -> None:
     first, second = stub.ModelStreamInfer(asks("fails", 1))
     assert (first.error_message, second.infer_response.id) == ("the model server failed", "0")

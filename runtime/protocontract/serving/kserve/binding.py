@@ -25,6 +25,9 @@ from protocontract.tensors.fields import Dim, TensorField
 from protocontract.tensors.writing import Writer
 from protocontract.violations import ContractError, FieldElement, Refusal, RuleEvaluationError, Violation
 
+#: The longest axis of a tensor without elements: nothing else bounds how many empty rows somebody writes down.
+_MOST_EMPTY: Final = 4096
+
 
 @dataclass(frozen=True, slots=True)
 class Given:
@@ -202,12 +205,9 @@ class _Tensor:
         axes = len(self.field.dims) + self._batch
         if len(shape) != axes:
             return Refusal("tensor.shape", f"another number of axes; expected {axes}, got {len(shape)}")
-        if any(size < 0 for size in shape):
-            return Refusal("tensor.shape", "a shape with a negative size; expected sizes from 0")
-        count = count_of(shape)
-        if count != len(given.elements):
-            text = f"not as many elements as the shape says; expected {count}, got {len(given.elements)}"
-            return Refusal("tensor.size", text)
+        misfit = _misfit(shape, len(given.elements))
+        if misfit is not None:
+            return misfit
         own = shape[self._batch :]
         found = self._axes.sizes(count_of(own), own, bound)
         if isinstance(found, Refusal):
@@ -234,10 +234,9 @@ class _Text:
         """A list of texts for each row, or a Refusal."""
         del bound
         shape, texts = given.shape, given.elements
-        if any(size < 0 for size in shape) or count_of(shape) != len(texts):
-            return Refusal(
-                "tensor.size", f"not as many texts as the shape says; expected {count_of(shape)}, got {len(texts)}"
-            )
+        misfit = _misfit(shape, len(texts))
+        if misfit is not None:
+            return misfit
         if not shape:
             return Refusal("tensor.shape", "no axis; expected one at least")
         if self._string:
@@ -268,6 +267,18 @@ class _Text:
         found = getattr(message, self._name)
         texts = list(found) if self.repeated else [found]
         return [text.encode() if self._string else text for text in texts]
+
+
+def _misfit(shape: tuple[int, ...], elements: int) -> Refusal | None:
+    """What is wrong with a shape, whatever the contract says of it."""
+    if any(size < 0 for size in shape):
+        return Refusal("tensor.shape", "a shape with a negative size; expected sizes from 0")
+    count = count_of(shape)
+    if count != elements:
+        return Refusal("tensor.size", f"not as many elements as the shape says; expected {count}, got {elements}")
+    if not count and any(size > _MOST_EMPTY for size in shape):
+        return Refusal("tensor.shape", f"an axis of a tensor without elements; expected at most {_MOST_EMPTY}")
+    return None
 
 
 def _site(contract: Contract[Any], described: Any) -> Site:

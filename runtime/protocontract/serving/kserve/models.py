@@ -127,7 +127,7 @@ class Served:
         wanted = asked.request.model_version
         if wanted and response.model_version and response.model_version != wanted:
             raise self._refused(
-                "INTERNAL", "another version of the model answered", reason="VERSION_MISMATCH", asked=wanted
+                "INTERNAL", "another version of the model answered", reason="VERSION_MISMATCH", asked=wanted[:64]
             )
         if asked.request.id and response.id and response.id != asked.request.id:
             # KServe's protocol demands the same: with another one it may be another caller's.
@@ -231,6 +231,12 @@ class Catalogue:
         """The largest request that any model takes, in bytes; None where one takes any."""
         sizes = [served.call.method.level.max_request_bytes for served in self]
         return None if None in sizes else max(size for size in sizes if size is not None)
+
+    def measure(self, size: int) -> None:
+        """A request that is too large for every model is read by nobody. Raises Rejected."""
+        if self.largest is not None and size > self.largest:
+            roomiest = max(self, key=lambda served: served.call.method.level.max_request_bytes or 0)
+            roomiest.call.door.measure(size)
 
 
 def signature_of(metadata: Any) -> Signature:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 import grpc
@@ -21,6 +22,8 @@ from protocontract.serving.rejection import Rejected, refused
 
 #: Metadata of a call that are its own and are not passed on.
 _OWN: Final = ("grpc-", ":", "user-agent", "content-type", "te", "host")
+#: So many requests of a stream are remembered by their ids. Of an older one the rows are not compared.
+_MOST_IDS: Final = 10_000
 #: RPCs of the service that are answered from the server's own words, once the model is known to be declared.
 _ABOUT_MODELS: Final = {
     "ModelMetadata": messages.ModelMetadataRequest,
@@ -176,10 +179,7 @@ class _Stream:
                 request = self._proxy.read(raw)
                 served = self._proxy.find(request)
                 asked = await self._proxy.asked(served, request, len(raw), remaining(self._context))
-                if request.id:
-                    self._by_id[request.id] = served, asked
-                # Of requests without an id nobody knows which one is answered: the rows are not compared then.
-                self._by_name[request.model_name] = served, Asked(asked.request, (), None)
+                self._remember(served, asked)
                 index += 1
                 yield asked.request
         except Rejected as rejected:
@@ -189,6 +189,20 @@ class _Stream:
         except Exception as error:  # `failed` says why
             self._rejected = failed(error)
             self._call.cancel()
+
+    def _remember(self, served: Served, asked: Asked) -> None:
+        """Keep what its answers have to be, without its tensors: a stream may go on for days."""
+        request = asked.request
+        head = messages.ModelInferRequest(
+            model_name=request.model_name, model_version=request.model_version, id=request.id
+        )
+        if request.id:
+            if len(self._by_id) >= _MOST_IDS:
+                del self._by_id[next(iter(self._by_id))]
+            self._by_id[request.id] = served, replace(asked, request=head)
+        # Of requests without an id nobody knows which one is answered: id and rows are not compared then.
+        head = messages.ModelInferRequest(model_name=request.model_name, model_version=request.model_version)
+        self._by_name[request.model_name] = served, Asked(head, (), None)
 
     async def _keep(self, response: Any, index: int) -> None:
         inner = response.infer_response
