@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import unicodedata2
 
+from protocontract.normalize import money_currency, money_marks, money_parse
 from protocontract.normalize.unicode_data import width_table
 
 ROOT = Path(__file__).parents[2]
@@ -32,14 +34,88 @@ def files() -> dict[str, str]:
             "Characters with a wide or narrow decomposition",
             WIDE=_mappings({point: [ord(text)] for point, text in width_table().items()}),
         ),
+        "normalize/data/numerals.ts": _numerals(),
+        "normalize/data/money.ts": _money(),
     }
 
 
-def case_folding() -> str:
-    """The text of normalize/data/casefold.ts, where this interpreter has Unicode 14, as that of 3.11 does.
+def files_of_the_interpreter() -> dict[str, str]:
+    """As ``files``, for what Python's own Unicode data decide, where these are of Unicode 14, as those of 3.11 are."""
+    return {"normalize/data/casefold.ts": _case_folding(), "normalize/data/letters.ts": _letters()}
 
-    What younger versions add (letters of small alphabets) is no part of it: the emitter refuses labels that have them.
-    """
+
+def _letters() -> str:
+    """Runs of letters: the first one of each, and the first code point behind it."""
+    bounds = [point for point in range(1, 0x110000) if chr(point).isalpha() is not chr(point - 1).isalpha()]
+    return (
+        "// Letters of Unicode 14 as runs: first, behind the last; distances from one to the next, of base 36.\n"
+        "// Written by tests/typescript.\n\n" + _constant("LETTERS", _distances(bounds))
+    )
+
+
+def _numerals() -> str:
+    zeros = [p for p in range(0x80, 0x110000) if unicodedata2.decimal(chr(p), None) == 0]
+    counts = [unicodedata2.category(chr(p)) in {"No", "Nl"} for p in range(0x110000)]
+    bounds = [p if counts[p] else p - 1 for p in range(1, 0x110000) if counts[p] is not counts[p - 1]]
+    signs = "".join(chr(p) for p in range(0x80, 0x110000) if unicodedata2.category(chr(p)) == "Sc")
+    return (
+        _file(
+            "Zeros of all scripts (Nd), runs of other numerals (No, Nl) and currency signs (Sc)",
+            ZEROS=_distances(zeros),
+            COUNTERS=_distances(bounds),
+        )
+        + f"\nexport const CURRENCY_SIGNS = {json.dumps(signs)};\n"
+    )
+
+
+def _money() -> str:
+    texts: dict[money_marks.Mark, list[str]] = {}
+    for text, mark in money_marks.MARKS.items():
+        texts.setdefault(mark, []).append(text.replace(" ", "_"))
+    entries: list[str] = []
+    for mark, own in texts.items():
+        flags = "".join(flag for flag, holds in (("y", mark.yuan), ("w", mark.weak), ("u", mark.unknown)) if holds)
+        entries.append(f"{' '.join(sorted(mark.candidates))}|{mark.primary or ''}|{mark.part}|{flags}|{' '.join(own)}")
+    assert not any(each in text for text in money_marks.MARKS for each in "|;_=")
+    folded = {key: next(text for text, mark in money_marks.MARKS.items() if mark is held and text.casefold() == key)
+              for key, held in money_marks.FOLDED.items()}  # fmt: skip
+    pairs = (key if text == key else f"{key}={text}" for key, text in folded.items())
+    minor = (f"{code}={'' if digits is None else digits}" for code, digits in money_currency.MINOR_DIGITS.items())
+    return (
+        "// Currencies of ISO 4217, their marks, and words beside amounts, as the Python runtime knows them.\n"
+        "// Written by tests/typescript.\n\n"
+        + "\n".join(
+            [
+                "/** Digits behind the point by code; none where a currency has no minor unit. */",
+                _constant("MINOR", " ".join(minor)),
+                "/** Codes that ISO 4217 withdrew. */",
+                _constant("WITHDRAWN_CODES", " ".join(sorted(money_currency.WITHDRAWN))),
+                "/** candidates | primary | part | y: yuan, w: weak, u: unknown | texts, with _ for a space. */",
+                _constant("MARKS", ";".join(entries)),
+                "/** Marks that are found whatever their case: folded, and as they stand where that differs. */",
+                _constant("FOLDED", " ".join(pairs)),
+                "/** Powers of ten as words, in lower case. */",
+                _record("WORD_POWERS", money_parse.WORD_POWERS),
+                _record("ENGLISH_POWERS", money_parse.ENGLISH_POWERS),
+                "/** Words that mean one power in one language and another one in another. */",
+                _list("UNSURE_POWERS", money_parse.UNSURE_POWERS),
+                _list("PERCENT_WORDS", money_parse.PERCENT_WORDS),
+            ]
+        )
+    )
+
+
+def _record(name: str, numbers: Mapping[str, int]) -> str:
+    pairs = ", ".join(f"{json.dumps(key, ensure_ascii=False)}: {value}" for key, value in numbers.items())
+    return f"export const {name}: Readonly<Record<string, number>> = {{ {pairs} }};\n"
+
+
+def _list(name: str, texts: Iterable[str]) -> str:
+    return f"export const {name}: readonly string[] = {json.dumps(sorted(texts), ensure_ascii=False)};\n"
+
+
+def _case_folding() -> str:
+    """What younger versions add (letters of small alphabets) is no part of it; the emitter refuses such words."""
     folded = {point: chr(point).casefold() for point in range(0x110000) if chr(point).casefold() != chr(point)}
     singles = {point: ord(text) - point for point, text in folded.items() if len(text) == 1}
     return (
@@ -82,7 +158,9 @@ def _constant(name: str, value: str) -> str:
             line = ""
         line += f"{word} "
     lines.append(line[:-1])
-    return f"export const {name} =\n" + " +\n".join(f'  "{line}"' for line in lines) + ";\n"
+    return (
+        f"export const {name} =\n" + " +\n".join(f"  {json.dumps(line, ensure_ascii=False)}" for line in lines) + ";\n"
+    )
 
 
 def number(value: int) -> str:

@@ -46,6 +46,36 @@ def spans_into(message: ir.Message, text: ir.Field) -> list[tuple[ir.Field, ir.R
     ]
 
 
+def enum_code(value: ir.EnumValue) -> str:
+    """The code that an enum value stands for: its `code`, or the last word of its own name where that can be one."""
+    if value.code:
+        return value.code
+    last = value.name.rpartition("_")[2]
+    return last if len(last) == 3 and last.isupper() else ""
+
+
+def currency_codes(enum: ir.Enum) -> dict[int, str]:
+    """The codes that the values of an enum stand for, by number: what a field of it can hold of currencies."""
+    codes = {value.number: enum_code(value) for value in enum.values}
+    return {number: code for number, code in codes.items() if number and code}
+
+
+def currency_options(schema: ir.Schema, message: ir.Message, money: ir.Normalizer) -> ir.Options:
+    """What a normalizer of money has to know beside its options: where its currency goes.
+
+    Without a sibling that keeps it, an amount without a currency is in the only one that may occur; an enum holds what
+    it has values for (``allowed``, where declared, is within it already).
+    """
+    allowed = dict(money.options).get("allowed")
+    if money.target is None:
+        sole = isinstance(allowed, tuple) and len(allowed) == 1
+        return (("sole_currency", str(allowed[0])),) if sole and isinstance(allowed, tuple) else ()
+    target = message.field(money.target)
+    if target.enum is None or "allowed" in dict(money.options):
+        return ()
+    return (("storable", tuple(sorted({*currency_codes(schema.enums[target.enum]).values()}))),)
+
+
 class FunctionPerMessage(ABC):
     """The functions of one kind in one module."""
 

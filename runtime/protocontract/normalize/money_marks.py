@@ -262,7 +262,7 @@ MARKS: Final = _build()
 # Words are found whatever their case, but signs, single letters and other short ones only as they stand: ``C$`` and
 # ``R`` are exact, and KM (the convertible mark) is not km.
 _SHORT_WORDS: Final = frozenset(words("fr fr. ft kc kr kr. kč rm rp rp. rs rs. tk tk. tl zl zł"))
-_FOLDED: Final = {
+FOLDED: Final = {
     text.casefold(): mark
     for text, mark in reversed(MARKS.items())
     if all(character.isalpha() or character == "." for character in text)
@@ -273,26 +273,27 @@ _FOLDED: Final = {
 class MarkTable:
     """The marks that are known under one locale: the common ones, and CLDR's own for that locale beside them."""
 
-    __slots__ = ("_any", "_lengths", "_local", "_single", "english", "texts")
+    __slots__ = ("_any", "_lengths", "_single", "english", "local", "texts")
 
     def __init__(self, locale: str | None) -> None:
-        self._local: dict[str, Mark] = {}
+        self.local: dict[str, Mark] = {}
+        """CLDR's marks for the locale."""
         self.english = not locale or locale[:2].lower() == "en"
         """Whether a billion may be taken for 10**9."""
         if locale:
             known: dict[str, set[str]] = {}
             for text, code in local_symbols(locale).items():
-                if text not in MARKS and text.casefold() not in _FOLDED:
+                if text not in MARKS and text.casefold() not in FOLDED:
                     known.setdefault(text, set()).add(code)
-            self._local = {text: Mark(frozenset(codes), weak=_weak(text)) for text, codes in known.items()}
-        self.texts = (*MARKS, *self._local)
+            self.local = {text: Mark(frozenset(codes), weak=_weak(text)) for text, codes in known.items()}
+        self.texts = (*MARKS, *self.local)
         """All marks as they are written."""
         # Lengths of marks by their first two characters, the longest first: what to try at a place.
         lengths: dict[str, set[int]] = {}
         for text in self.texts:
             if len(text) > 1:
                 lengths.setdefault(text[:2].casefold(), set()).add(len(text))
-        self._single = {text: mark for text, mark in (*MARKS.items(), *self._local.items()) if len(text) == 1}
+        self._single = {text: mark for text, mark in (*MARKS.items(), *self.local.items()) if len(text) == 1}
         self._lengths = {start: tuple(sorted(known, reverse=True)) for start, known in lengths.items()}
         starts = sorted({*"".join(text[0].lower() + text[0].upper() for text in self.texts)})
         self._any = re.compile(f"[A-Za-z{''.join(map(re.escape, starts))}]")
@@ -308,7 +309,7 @@ class MarkTable:
             if end > len(text):
                 continue
             piece = text[start:end]
-            mark = MARKS.get(piece) or self._local.get(piece) or _FOLDED.get(piece.casefold())
+            mark = MARKS.get(piece) or self.local.get(piece) or FOLDED.get(piece.casefold())
             if mark is not None and _separate(text, start, end):
                 return end, mark
         mark = self._single.get(text[start])

@@ -90,7 +90,7 @@ _MOST_PLACES: Final = 60
 # Letters behind a space, and right behind the number: "5 m" may be metres or minutes.
 _LETTER_POWERS: Final = {"K": 3, "k": 3, "M": 6, "B": 9, "w": 4, "W": 4}
 _GLUED_POWERS: Final = {**_LETTER_POWERS, "m": 6, "b": 9, "T": 12}
-_WORD_POWERS: Final = {
+WORD_POWERS: Final = {
     **dict.fromkeys(words("thousand thousands tsd tsd. тыс тыс. tys tys. ribu nghìn ngàn"), 3),
     **dict.fromkeys(words("lakh lakhs lac lacs"), 5),
     **dict.fromkeys(
@@ -106,15 +106,15 @@ _WORD_POWERS: Final = {
     ),
 }
 # Words that mean 10**9 or 10**12 by language, and abbreviations of more than one.
-_UNSURE_POWERS: Final = frozenset(
+UNSURE_POWERS: Final = frozenset(
     words("billion billions billionen billones trillion trillions bln bio bio. l mm mille mil mila tr jt rb")
 )
-_ENGLISH_POWERS: Final = {"billion": 9, "billions": 9, "trillion": 12, "trillions": 12}
-POWER_WORDS: Final = frozenset(_WORD_POWERS) | _UNSURE_POWERS
+ENGLISH_POWERS: Final = {"billion": 9, "billions": 9, "trillion": 12, "trillions": 12}
+POWER_WORDS: Final = frozenset(WORD_POWERS) | UNSURE_POWERS
 """Multipliers as words, in lower case, whether or not they have one value only."""
-MULTIPLIERS: Final = POWER_WORDS | frozenset(_ENGLISH_POWERS)
+MULTIPLIERS: Final = POWER_WORDS | frozenset(ENGLISH_POWERS)
 """All of them, those of English among them."""
-_PERCENT_WORDS: Final = frozenset({"percent", "pct", "prozent", "pourcent", "procent", "percento", "процент"})
+PERCENT_WORDS: Final = frozenset({"percent", "pct", "prozent", "pourcent", "procent", "percento", "процент"})
 # Credit and debit: which sign they mean depends on the account. (Cr may be crore, too.)
 CREDIT_DEBIT: Final = frozenset({"CR", "DR", "Cr", "Dr", "cr", "dr"})
 # K$, M€, TEUR: a multiplier written into the mark.
@@ -205,20 +205,20 @@ class _Scanner:
             return token
         stop = word.end()
         name = word.group()
-        if stop < len(text) and text[stop] == "." and f"{name.casefold()}." in _WORD_POWERS:
+        if stop < len(text) and text[stop] == "." and f"{name.casefold()}." in WORD_POWERS:
             stop += 1
-        if self.table.find(text, word.start()) is not None and name.casefold() not in _WORD_POWERS:
+        if self.table.find(text, word.start()) is not None and name.casefold() not in WORD_POWERS:
             return token
         lower = name.casefold()
-        power = (_LETTER_POWERS if spaced else _GLUED_POWERS).get(name) or _WORD_POWERS.get(lower)
+        power = (_LETTER_POWERS if spaced else _GLUED_POWERS).get(name) or WORD_POWERS.get(lower)
         if power is None and self.table.english:
-            power = _ENGLISH_POWERS.get(lower)
+            power = ENGLISH_POWERS.get(lower)
         if name in CREDIT_DEBIT:
             return token._replace(end=stop, number=None, fault="free_text")
         if power is None:
             into_mark = _POWER_MARK.fullmatch(name)
             in_mark = into_mark is not None and into_mark.group(1) in MINOR_DIGITS
-            if in_mark or lower in _UNSURE_POWERS or (spaced and name in _GLUED_POWERS):
+            if in_mark or lower in UNSURE_POWERS or (spaced and name in _GLUED_POWERS):
                 return token._replace(end=stop, number=None, fault="magnitude")
             return token
         if not self.marks.lenient or token.number is None:
@@ -322,7 +322,7 @@ class _Scanner:
             return Token("t", start, start + 1, fault="percent")
         word = _LETTERS.match(text, start)
         if word:
-            fault: Fault | None = "percent" if word.group().casefold() in _PERCENT_WORDS else None
+            fault: Fault | None = "percent" if word.group().casefold() in PERCENT_WORDS else None
             return Token("t", start, word.end(), fault=fault)
         if _is_currency_sign(character):
             return Token("u", start, start + 1, fault="unknown_currency")

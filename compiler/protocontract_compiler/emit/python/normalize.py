@@ -14,7 +14,7 @@ from protocontract_compiler.emit.names import Names, assignment, attribute, lite
 from protocontract_compiler.emit.python.module import Module
 from protocontract_compiler.emit.python.spots import comment
 from protocontract_compiler.emit.python.walk import Walkers, options_code
-from protocontract_compiler.emit.walk import acts, has_normalizer, spans_into
+from protocontract_compiler.emit.walk import acts, currency_codes, currency_options, has_normalizer, spans_into
 from protocontract_compiler.emit.writer import Writer
 
 
@@ -92,12 +92,8 @@ class Normalizers(Walkers):
         normalizer = field.normalizer
         assert normalizer is not None
         options = normalizer.options
-        allowed = dict(options).get("allowed") if normalizer.kind == "money" and normalizer.target is None else None
-        if isinstance(allowed, tuple) and len(allowed) == 1:
-            # No sibling keeps the currency: an amount without one is in the only one that may occur.
-            options = (*options, ("sole_currency", str(allowed[0])))
-        if normalizer.kind == "money" and normalizer.target is not None:
-            options = (*options, *self._storable(message.field(normalizer.target), options))
+        if normalizer.kind == "money":
+            options = (*options, *currency_options(self.schema, message, normalizer))
         if normalizer.kind == "scalar":
             # Says how JSON is read, and is refused on a text where it is written.
             options = tuple(pair for pair in options if pair[0] != "quoted_numbers")
@@ -164,15 +160,6 @@ class Normalizers(Walkers):
 
     # -- words with more than one result
 
-    def _storable(
-        self, target: ir.Field, options: tuple[tuple[str, ir.OptionValue], ...]
-    ) -> tuple[tuple[str, ir.OptionValue], ...]:
-        """What an enum that receives the currency can hold; `allowed`, where declared, is within it already."""
-        if target.enum is None or "allowed" in dict(options):
-            return ()
-        codes = {enum_code(value) for value in self.schema.enums[target.enum].values if value.number}
-        return (("storable", tuple(sorted(codes - {""}))),)
-
     def _money(
         self, message: ir.Message, target_name: str, bound: str, site: str, value: _Value, result: str, writer: Writer,
         names: Names,
@@ -183,8 +170,7 @@ class Normalizers(Walkers):
         known = names.fresh("known")
         stored = f"{result}.currency"
         if target.enum is not None:
-            pairs = {value_.number: enum_code(value_) for value_ in self.schema.enums[target.enum].values}
-            codes = {number: code for number, code in pairs.items() if number and code}
+            codes = currency_codes(self.schema.enums[target.enum])
             by_number = self.module.constant(literal(codes), f"currencies_of_{target.enum.rpartition('.')[2]}")
             by_code = self.module.constant(
                 literal({code: number for number, code in sorted(codes.items(), reverse=True)}),
@@ -263,11 +249,3 @@ class Normalizers(Walkers):
 
     def _rt(self, name: str) -> str:
         return self.module.runtime(name)
-
-
-def enum_code(value: ir.EnumValue) -> str:
-    """The code that an enum value stands for: its `code`, or the last word of its own name where that can be one."""
-    if value.code:
-        return value.code
-    last = value.name.rpartition("_")[2]
-    return last if len(last) == 3 and last.isupper() else ""

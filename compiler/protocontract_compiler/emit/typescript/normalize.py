@@ -5,7 +5,7 @@ The message is a copy and is changed in place. A violation or change is noted wh
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ from protocontract_compiler.emit.typescript.access import (
 from protocontract_compiler.emit.typescript.module import Module
 from protocontract_compiler.emit.typescript.validate import comment
 from protocontract_compiler.emit.typescript.walk import Walkers, entry
-from protocontract_compiler.emit.walk import acts, has_normalizer, spans_into
+from protocontract_compiler.emit.walk import acts, currency_codes, currency_options, has_normalizer, spans_into
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.typescript_names import property_name
 
@@ -100,13 +100,19 @@ class Normalizers(Walkers):
         field, message = value.field, value.message
         normalizer = field.normalizer
         assert normalizer is not None
-        options = ir.keywords(normalizer.options)
+        given = normalizer.options
+        if normalizer.kind == "money":
+            given = (*given, *currency_options(self.schema, message, normalizer))
+        options = ir.keywords(given)
         code = bound.normalizer(self.module.use, normalizer.kind, options, _part(field).type, normalizer.place)
         constant = self.module.own_constant(code, f"{normalizer.kind}_{snake(message.python_path)}_{field.name}")
         site = self.module.site(
             message, field, normalizer.kind, spoils=(normalizer.target,) if normalizer.target else ()
         )
         result = names.fresh("result")
+        if normalizer.kind == "money":
+            self._money(value, normalizer.target, constant, site, result, writer, names)
+            return
         writer.line(f"const {result} = {constant}({value.name});")
         is_number = _part(field).type in ir.INTEGER_TYPES
         match normalizer.kind:
@@ -146,6 +152,40 @@ class Normalizers(Walkers):
         change = self.module.use("violation", "change")
         writer.line(f"{change}(run, {site}, {value.name}, {stored}, {value.place});")
 
+    def _money(
+        self, value: _Value, target_name: str | None, constant: str, site: str, result: str, writer: Writer,
+        names: Names,
+    ) -> None:  # fmt: skip
+        """The amount goes into the field, the code of its currency into a sibling, where one is declared for it."""
+        if target_name is None:
+            writer.line(f"const {result} = {constant}({value.name});")
+            with self._accepted(site, value, result, writer, f"{result}.amount !== {value.name}"):
+                self._store(site, value, f"{result}.amount", writer)
+            return
+        target = value.message.field(target_name)
+        known = names.fresh("known")
+        stored = f"{result}.currency"
+        held = read("m", value.message, target)
+        if target.enum is None:
+            writer.line(f"const {known} = {held} || undefined;")
+        else:
+            codes = currency_codes(self.schema.enums[target.enum])
+            numbers = {code: number for number, code in sorted(codes.items(), reverse=True)}
+            short = target.enum.rpartition(".")[2]
+            by_number = self.module.constant(_map(codes), f"currencies_of_{short}")
+            by_code = self.module.constant(_map(numbers), f"numbers_of_{short}")
+            writer.line(f"const {known} = {by_number}.get({held});")
+            stored = f"{by_code}.get({stored})!"
+        writer.line(f"const {result} = {constant}({value.name}, {known});")
+        with self._accepted(site, value, result, writer):
+            with _braces(writer, f"if ({result}.amount !== {value.name})"):
+                self._store(site, value, f"{result}.amount", writer)
+            with _braces(writer, f"if ({result}.currency !== {known})"):
+                writer.line(assign("m", value.message, target, stored))
+                target_site = self.module.site(value.message, target, "money", source=value.field)
+                change = self.module.use("violation", "change")
+                writer.line(f"{change}(run, {target_site}, {known}, {result}.currency, at);")
+
     def _timestamp(self, value: _Value, target_name: str, site: str, result: str, writer: Writer, names: Names) -> None:
         """The moment goes into a sibling, and the field stays as it came."""
         target = value.message.field(target_name)
@@ -183,6 +223,12 @@ class Normalizers(Walkers):
             for option, code in accessors.items():
                 writer.line(f"{option}: {code},")
         writer.line("});")
+
+
+def _map(pairs: Mapping[int, str] | Mapping[str, int]) -> str:
+    """Code of a Map, marked as without effect."""
+    entries = ", ".join(f"[{literal(key)}, {literal(value)}]" for key, value in pairs.items())
+    return f"/* @__PURE__ */ new Map([{entries}])"
 
 
 def _accessor(item: ir.Message, field: ir.Field) -> str:
