@@ -17,7 +17,7 @@ from typing import Any, Final, NoReturn, TypeVar
 from protocontract.chain import EvidenceLog, Level, ValueStore
 from protocontract.chain.infer import infer
 from protocontract.chain.replay import VERSION_FACT
-from protocontract.models import Answer, BatchError, BatchFailed, Draining, OutOfTime, RunFailed, WrongRows
+from protocontract.models import Answer, BatchError, BatchFailed, Draining, OutOfTime, RunFailed, WrongInput, WrongRows
 from protocontract.serving.call import Call, log, out_of_time, remaining
 from protocontract.serving.door import demand_response_size
 from protocontract.serving.interceptor_aio import abort
@@ -119,7 +119,7 @@ class MethodService:
         level = plan.method.level
         self._level: Final = Level.of(level.evidence)
         self._queue: Final = level.queue
-        self._readers: Final = {route.field: Reader(plan.request, route) for route in plan.routes}
+        self._readers: Final = {route.field: Reader(route) for route in plan.routes}
         self._writers: Final = {route.field: ResponseWriter(plan.response, route) for route in plan.routes}
         self._stages: Final = tuple(stage_of(plan.request, each) for each in ("normalize", "is_valid"))
         self._changes: Final = plan.request._normalize is not None
@@ -205,6 +205,8 @@ class MethodService:
         way = way_key((self.plan, ran.route))
         try:
             return ran.running.batchers[way].submit(ran.inputs, until)
+        except WrongInput as error:
+            raise self._readers[ran.route.field].wrong(str(error)) from error
         except Draining:
             if self._host.draining:
                 raise

@@ -27,9 +27,11 @@ from protocontract.violations import ContractError, RuleEvaluationError, rule_la
 class Reader:
     """Makes a model's inputs of a request, on one way."""
 
-    def __init__(self, request: Contract[Any], route: Route) -> None:
+    def __init__(self, route: Route) -> None:
         self._route: Final = route
         self._collate: Final = None if route.inputs is None else Collate(route.inputs, fields=())
+        fields = () if route.inputs is None else route.inputs.tensors
+        self._paths: Final = {each.name: f"{route.field}.{each.path}".lstrip(".") for each in fields}
 
     def inputs(self, request: Any, call: StepCall, trail: Trail) -> tuple[Any, Mapping[str, Any]]:
         """What the model's inputs are read from, and the arrays. Raises Rejected."""
@@ -52,10 +54,20 @@ class Reader:
         if self._collate is None:
             return source, dict(source)
         try:
-            return source, dict(self._collate([source]))
+            arrays = dict(self._collate([source]))
         except CollateError as error:
-            # Of a valid message of the service's own contract: what was declared does not go together.
-            raise refused("INTERNAL", str(error), reason="STEP_FAILED") from error
+            raise self.wrong(str(error)) from error
+        absent = [path for name, path in self._paths.items() if name not in arrays]
+        if absent:
+            raise self.wrong(f"{', '.join(absent)} not set; expected all inputs of the model")
+        return source, arrays
+
+    def wrong(self, what: str) -> Rejected:
+        """The status of a valid request of which no inputs can be made: its caller's fault, unless a step made them."""
+        step = self._route.preprocess
+        if step is None:
+            return refused("INVALID_ARGUMENT", what, reason="WRONG_INPUT")
+        return refused("INTERNAL", f"{step.name}: {what}", reason="STEP_FAILED", step=step.name)
 
     def _kept(self, step: Step, made: Any) -> Any:
         """What a step made, if it is what it says. Raises Rejected."""

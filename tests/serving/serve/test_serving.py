@@ -293,6 +293,9 @@ def test_the_member_of_a_oneof_chooses_the_model(tmp_path: Path) -> None:
             second = await call(message("Choice", sample=message("Sample", x=[1, 2, 3])))
             assert list(second.sample.y) == [3, 6, 9]
             assert (await refusal(call(message("Choice", request_id="a"))))[:2] == ("INVALID_ARGUMENT", "NO_INPUT")
+            code, reason, _, text = await refusal(call(message("Choice", small=message("Small"))))
+            assert (code, reason) == ("INVALID_ARGUMENT", "WRONG_INPUT")
+            assert text == "no rows; expected one at least"
 
     asyncio.run(main())
 
