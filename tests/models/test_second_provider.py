@@ -25,4 +25,6 @@ def test_s27_a_node_that_the_provider_does_not_take(tmp_path: Path) -> None:
         model = Model(path, [Provider("openvino", elsewhere={"cpu": (allowed,)})])
         assert [name for name, _ in model.identity.providers] == ["openvino", "cpu"]
         given = np.diag(np.arange(1, 9, dtype="float32"))
-        assert model.run({"x": given}).outputs["scores"] == pytest.approx(40320)
+        ran = model.run({"x": given})
+        assert ran.outputs["scores"] == pytest.approx(40320)
+        assert (ran.facts["provider"], ran.facts["elsewhere"]) == ("openvino", "1 Det on cpu")

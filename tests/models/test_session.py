@@ -225,7 +225,7 @@ def test_what_is_asked_of_onnxruntime(tmp_path: Path, monkeypatch: pytest.Monkey
     assert runs.identity.precision["use_tf32"] == "1"
 
 
-def test_a_gpu_that_runs_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_s27_a_gpu_that_runs_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = model(tmp_path / "m.onnx")
     nodes = {"CUDAExecutionProvider": ["MatMul"] * 3, "CPUExecutionProvider": ["Shape", "Shape", "Gather"]}
     both = ["CUDAExecutionProvider", "CPUExecutionProvider"]
@@ -235,6 +235,8 @@ def test_a_gpu_that_runs_half(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert caught.value.attempts[0].reason == "2 of 6 nodes run elsewhere: 2 Shape on cpu"
     runs = Model(path, [Provider("cuda", elsewhere={"cpu": ("gather", "Shape")})])
     assert [name for name, _ in runs.identity.providers] == ["cuda", "cpu"]
+    # Every run says so, and with it evidence.
+    assert runs.elsewhere == runs.run({"x": rows(1)}).facts["elsewhere"] == "1 Gather on cpu, 2 Shape on cpu"
     standing_in(monkeypatch, nodes, ["CPUExecutionProvider"])
     with pytest.raises(NoProvider, match="the session has only cpu"):
         Model(path, [Provider("cuda")])

@@ -94,9 +94,12 @@ class Model:
         self._outputs: Final = tuple(port.name for port in self.signature.outputs)
         ports = (*self.signature.inputs, *self.signature.outputs)
         self._bfloat16: Final = any(port.dtype == "bfloat16" for port in ports)
-        self._facts: Final[Mapping[str, str]] = MappingProxyType(
-            {"model": self.identity.sha256, "identity": self.identity.digest, "provider": self.provider}
-        )
+        #: The nodes that run on another provider, as declared: ``2 Shape on cpu``. Empty where there are none.
+        self.elsewhere: Final = some(_counted(self._session, self._declared)) if self._declared.elsewhere else ""
+        facts = {"model": self.identity.sha256, "identity": self.identity.digest, "provider": self.provider}
+        if self.elsewhere:
+            facts["elsewhere"] = self.elsewhere
+        self._facts: Final[Mapping[str, str]] = MappingProxyType(facts)
 
     def run(self, inputs: Mapping[str, Any], outputs: Sequence[str] | None = None) -> Ran:
         """Run the model on arrays by input name. ``outputs`` are those to compute; None: all.
@@ -262,6 +265,17 @@ class Model:
         if kind in {"EPFail", "EngineError", "DeviceReset"} or re.search(r"\b(?:CUDA|CUDNN|CUBLAS|TensorRT)\b", text):
             return RunFailed(f"{self.path.name} failed on {self.provider}: the provider failed ({kind})", "provider")
         return RunFailed(f"{self.path.name} failed on {self.provider} ({kind})", "runtime")
+
+
+def _counted(session: Any, provider: Provider) -> list[str]:
+    """The operators that run on other providers than this one, with how many of each there are."""
+    found = Counter(
+        (short_name(part.ep_name), node.op_type)
+        for part in session.get_provider_graph_assignment_info()
+        for node in part.get_nodes()
+        if part.ep_name != provider.runtime_name
+    )
+    return [f"{count} {operator} on {where}" for (where, operator), count in sorted(found.items())]
 
 
 def read_signature(path: str | Path) -> Signature:
