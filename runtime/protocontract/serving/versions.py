@@ -18,6 +18,7 @@ from typing import Any, Final
 from protocontract._files import file_sha256
 from protocontract.models import Batcher, Engine, ModelError
 from protocontract.models.fallback import Degrading, Event
+from protocontract.models.onnx_file import files
 from protocontract.models.padding import Padding
 from protocontract.serving.engines import (
     FIRST_VERSION,
@@ -65,7 +66,7 @@ class Running:
 
     spec: ModelSpec
     engine: Engine
-    #: SHA-256 of what was loaded: a file of the same name may be another one later.
+    #: SHA-256 of the files that were loaded: those of the same names may be others later.
     sha256: str
     batchers: Mapping[tuple[str, str], Batcher]
     notes: tuple[str, ...] = ()
@@ -261,9 +262,11 @@ class Versions:
             for each in new.values():
                 self._leave(each, grace)
             new, kept = {}, dict(table.running)
-        for version in failed.keys() & table.running.keys():
-            # The file behind a version that serves was changed for one that cannot be loaded.
-            kept.setdefault(version, table.running[version])
+        for spec in specs:
+            if spec.version in failed and spec.version in table.running and spec.version not in kept:
+                # Its file was changed for one that cannot be loaded: what was loaded goes on, in its new role.
+                there = table.running[spec.version]
+                kept[spec.version] = replace(there, spec=replace(spec, path=there.spec.path))
         before = {id(each.engine): each for each in table.running.values()}
         # Assigned in one step, so that no request sees half of it.
         table.running = {**kept, **new}
@@ -409,11 +412,13 @@ def _stem(path: str) -> str:
 
 
 def _sha256(spec: ModelSpec) -> str:
-    """What a file is now; empty for a remote model, which is asked by its own server."""
+    """What a file is now, with those of its weights; empty for a remote model, whose own server knows."""
+    if spec.remote:
+        return ""
     try:
-        return "" if spec.remote else file_sha256(Path(spec.path))
-    except OSError:
-        return "absent"
+        return ",".join(file_sha256(part) for _, part in sorted(files(Path(spec.path)).items()))
+    except (ContractError, OSError):  # what is wrong with it is told where it is loaded
+        return "unreadable"
 
 
 def _reason(spec: ModelSpec, error: Exception) -> NotLoaded:

@@ -192,6 +192,11 @@ def test_another_file_of_the_same_name_is_loaded(tmp_path: Path) -> None:
             path.write_bytes(b"broken")
             assert len(await server.change(spec)) == 1
             assert numbers(await call(rows(1))) == [4]
+            # What was loaded of it goes on, in the role that it has now.
+            other = [ModelSpec("m", "1", str(path)), ModelSpec("m", "2", str(scaled(tmp_path / "n.onnx", 8)), "active")]
+            assert len(await server.change(other)) == 1
+            assert numbers(await call(rows(1))) == [8]
+            assert numbers(await call(rows(1, model_version="1"))) == [4]
 
     asyncio.run(main())
 
