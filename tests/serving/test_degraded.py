@@ -18,9 +18,11 @@ import numpy as np
 import pytest
 from onnx import TensorProto, helper, numpy_helper, save
 
+from protocontract.card import Stamp, write_stamp
 from protocontract.chain import EvidenceLog
 from protocontract.chain.verify import records
 from protocontract.contract import Contract
+from protocontract.evidence import data_versions
 from protocontract.models import Degrading, Fallback, Model, Probes, Provider, Ran, with_fallback
 from protocontract.models.agreement import compare_runs
 from protocontract.serving import EngineOptions, InferenceServer, ModelSpec
@@ -29,7 +31,9 @@ from protocontract.serving.versions import facts_of
 from protocontract.violations import ContractError
 from protocontract_compiler.dynamic import load_protos
 from tests.models.breaking import Breaking, Factory
-from tests.serving.serve.lab import refusal
+from tests.serving.serve.lab import contracts as lab_contracts
+from tests.serving.serve.lab import message, moods, refusal, steps
+from tests.serving.serve.lab import serving as lab_serving
 from tests.serving.test_metrics import scrape
 
 PROTOS = Path(__file__).parent / "protos_worn"
@@ -335,5 +339,27 @@ def test_s21_a_hundred_wait_and_the_others_do_not(tmp_path: Path) -> None:
             await busy
             answered = await asyncio.gather(*(each for each in calls if not each.done()), return_exceptions=True)
             assert [str(each) for each in answered] == ["the call was answered"] * 100
+
+    asyncio.run(main())
+
+
+def test_a_model_that_was_calibrated_on_requests_names_their_contract(tmp_path: Path) -> None:
+    """Its stamp names the message that the steps take, which is neither the model's input nor its output."""
+    path = moods(tmp_path / "m.onnx")
+    model = [ModelSpec("", "1", str(path))]
+    contract = lab_contracts()["Saying"]
+
+    def stamp(fingerprint: str) -> None:
+        write_stamp(Stamp(contract.full_name, contract.version, fingerprint, dict(data_versions())), path)
+
+    async def main() -> None:
+        with EvidenceLog(tmp_path / "evidence.jsonl") as log:
+            stamp(contract.fingerprint)
+            async with lab_serving("Moods", model, steps=steps(), evidence=log) as (_, call):
+                assert (await call(message("Saying", text="hm.."))).feeling == 1
+            stamp("0" * 64)
+            with pytest.raises(ContractError, match=r"trained under lab.v1.Saying 2.0.0 \(fingerprint 0{12}\)"):
+                async with lab_serving("Moods", model, steps=steps(), evidence=log):
+                    pass
 
     asyncio.run(main())
