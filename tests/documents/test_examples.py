@@ -88,6 +88,36 @@ def test_the_same_contract_has_the_same_examples() -> None:
     assert dict(kept.sent)["en"] == '{\n  "f": "f 1"\n}'
 
 
+ODD = """
+syntax = "proto2";
+package odd;
+import "buf/validate/validate.proto";
+import "google/protobuf/timestamp.proto";
+message Odd {
+  enum Size { SMALL = 2; LARGE = 7; }
+  // A closed enum holds no other number, whatever a rule compares it with.
+  optional Size size = 1 [(buf.validate.field).cel = {
+    id: "odd.size" expression: "this != 4611686018427387904 && this != 2"
+  }];
+  required string code = 2 [(buf.validate.field).string.min_len = 1];
+}
+message Clock {
+  optional google.protobuf.Timestamp at = 1 [(buf.validate.field).timestamp.lt_now = true];
+  // Left to protovalidate, whose clock is its own.
+  optional string pattern = 2 [(buf.validate.field).cel = {id: "clock.pattern" expression: "'a'.matches(this)"}];
+}
+"""
+
+
+def test_odd_contracts() -> None:
+    contracts = dynamic.compile(dynamic.describe({"odd.proto": ODD}))
+    examples = examples_of(contracts["odd.Odd"])
+    for example in examples:
+        check(contracts["odd.Odd"], example)
+    assert {example.rule_id for example in examples} == {"", "odd.size", "string.min_len"}
+    assert examples_of(contracts["odd.Clock"]) == ()
+
+
 HIDDEN = """
 syntax = "proto3";
 package hidden;

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Any
 
 from protocontract.contract import Contract
+from protocontract.violations import ContractError
 from protocontract_compiler import ir
 from protocontract_compiler.examples import showing
 from protocontract_compiler.examples.searching import Found, judged, search
@@ -22,9 +23,13 @@ def examples_of(contract: Contract[Any]) -> tuple[ir.Example, ...]:
     """The examples of a contract: the record that is kept, what is cleaned in the order of the fields, what is refused.
 
     Nothing of a sensitive field is shown. ``record`` of an example holds the message, so that anybody can ask the
-    contract again.
+    contract again. None are known of a contract that cannot be judged at a given moment: one with rules about the clock
+    that are left to protovalidate, or with rules that protovalidate refuses.
     """
-    found = search(contract)
+    try:
+        found = search(contract)
+    except ContractError:
+        return ()
     if found.kept is None:
         return ()
     examples = [

@@ -21,6 +21,8 @@ from protocontract_compiler.examples.values import NOW, SECOND, fits
 _ROUNDS: Final = 12
 _COMBINATIONS: Final = 400
 _VALUES: Final = 7
+#: Combinations after which a contract is given up.
+_TRIES: Final = 3000
 #: Clean-ups that are shown of one field.
 _SHOWN: Final = 3
 _DEPTH: Final = 4
@@ -86,6 +88,7 @@ class _Search:
         self._spots = list(_spots(contract.message_type.DESCRIPTOR, (), ()))
         self._by_path = {spot.path: spot for spot in self._spots}
         self._choices: dict[str, int] = {}
+        self._tries = 0
         self._found = Found()
 
     def all(self) -> Found:
@@ -155,6 +158,9 @@ class _Search:
         for violation in broken:
             paths = self._concerned(violation)[:4]
             for combination in itertools.islice(itertools.product(range(_VALUES), repeat=len(paths)), _COMBINATIONS):
+                self._tries += 1
+                if self._tries > _TRIES:
+                    return None
                 choices = {**self._choices, **dict(zip(paths, combination, strict=True))}
                 left, _ = self._violations(choices)
                 if len(left) < len(broken):

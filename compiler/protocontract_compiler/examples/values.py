@@ -73,7 +73,9 @@ def fits(field: Any, value: Any) -> bool:
         case F.TYPE_FLOAT | F.TYPE_DOUBLE:
             return isinstance(value, int | float) and not isinstance(value, bool)
         case F.TYPE_ENUM:
-            return isinstance(value, int) and -(2**31) <= value < 2**31
+            if not isinstance(value, int) or not -(2**31) <= value < 2**31:
+                return False
+            return not field.enum_type.is_closed or value in field.enum_type.values_by_number
         case F.TYPE_MESSAGE | F.TYPE_GROUP:
             return not isinstance(value, str | bytes | int | float)
         case _:
