@@ -8,6 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from acme.inference.v1.content_type_pb2 import (
+    ContentType,
     ContentTypeInput,
     ContentTypeOutput,
     IdentifyRequest,
@@ -37,4 +38,4 @@ def label(output: ContentTypeOutput) -> IdentifyResponse:
     """The label with the highest score. The enum's numbers are the model's classes and one more."""
     scores = np.frombuffer(output.scores, dtype="<f4")
     best = int(scores.argmax())
-    return IdentifyResponse(content_type=best + 1, score=min(float(scores[best]), 1.0))  # pyright: ignore[reportArgumentType]
+    return IdentifyResponse(content_type=ContentType.Name(best + 1), score=min(float(scores[best]), 1.0))

@@ -116,7 +116,8 @@ class Replay:
         try:
             if runs_model:
                 found = found.bind(self._models[str(step.facts[MODEL_FACT])], step.facts)
-            result = found(value, self._call(step, steps)) if wants_call(found) else found(value)
+            stage: Any = found
+            result = stage(value, self._call(step, steps)) if wants_call(stage) else stage(value)
             name = digest(result)
         except CanonicalError as error:
             return Replayed(step, "differs", f"{error}{other}"), None
