@@ -114,8 +114,8 @@ def evaluated(folder: Path, script: str) -> Any:
     """What a script prints as JSON, which imports from the JavaScript of ``folder``."""
     node, installed = packages()
     subprocess.run([node, str(RUNNER.with_name("transpile.mjs")), str(installed), str(folder)], check=True)
-    command = [node, "--input-type=module", "--eval", script]
-    done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, check=True)
+    (folder / "script.mjs").write_text(script, "utf-8")
+    done = subprocess.run([node, "script.mjs"], cwd=folder, stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)
 
 
