@@ -1,0 +1,314 @@
+"""What is turned means the same: protoc-gen-validate's own validator for Python and ours on the same messages."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.protobuf.message import Message
+
+from tests.migrate.support import OPTION_FILES, classes, contracts, judged_by_pgv, migrated
+from tests.support.messages import is_map, is_repeated, pool
+
+HEAD = """\
+syntax = "proto3";
+package t;
+import "google/protobuf/any.proto";
+import "google/protobuf/duration.proto";
+import "google/protobuf/timestamp.proto";
+import "google/protobuf/wrappers.proto";
+import "validate/validate.proto";
+enum Color { COLOR_UNSPECIFIED = 0; RED = 1; BLUE = 5; }
+message Inner { string name = 1 [(validate.rules).string.min_len = 2]; }
+"""
+
+# A field with rules of protoc-gen-validate, and what turns them; all of it must be turned.
+SAME = {
+    "int_bounds": "int32 f = 1 [(validate.rules).int32 = {gte: 1, lt: 64}];",
+    "int_outside": "sint64 f = 1 [(validate.rules).sint64 = {gt: 64 lt: -1}];",
+    "int_const": "fixed32 f = 1 [(validate.rules).fixed32.const = 7];",
+    "int_in": "uint64 f = 1 [(validate.rules).uint64 = {in: [1, 2, 3], not_in: [2]}];",
+    "int_ignore": "int64 f = 1 [(validate.rules).int64 = {gt: 5, ignore_empty: true}];",
+    "optional": "optional int32 f = 1 [(validate.rules).int32.gt = 3];",
+    "bool": "bool f = 1 [(validate.rules).bool.const = true];",
+    "text_len": "string f = 1 [(validate.rules).string.len = 2];",
+    "text_sizes": "string f = 1 [(validate.rules).string = {min_len: 2, max_len: 19}];",
+    "text_bytes": "string f = 1 [(validate.rules).string = {min_bytes: 2 max_bytes: 36}];",
+    "text_len_bytes": "string f = 1 [(validate.rules).string.len_bytes = 2];",
+    "text_pattern": 'string f = 1 [(validate.rules).string.pattern = "^[A-Za-z]+$"];',
+    "text_affixes": 'string f = 1 [(validate.rules).string = {prefix: "a", suffix: "m", contains: "@"}];',
+    "text_not_contains": 'string f = 1 [(validate.rules).string.not_contains = "a"];',
+    "text_in": 'string f = 1 [(validate.rules).string = {in: ["PERSON", "LOCATION"]}];',
+    "text_not_in": 'string f = 1 [(validate.rules).string.not_in = "PERSON", (validate.rules).string.not_in = "é"];',
+    "text_const": 'string f = 1 [(validate.rules).string.const = "PERSON"];',
+    "text_ignore": "string f = 1 [(validate.rules).string.min_len = 5, (validate.rules).string.ignore_empty = true];",
+    "uuid": "string f = 1 [(validate.rules).string.uuid = true];",
+    "header": "string f = 1 [(validate.rules).string.well_known_regex = HTTP_HEADER_NAME];",
+    "bytes": "bytes f = 1 [(validate.rules).bytes = {min_len: 1 max_len: 2}];",
+    "bytes_prefix": 'bytes f = 1 [(validate.rules).bytes.prefix = "x"];',
+    "enum": "Color f = 1 [(validate.rules).enum = {defined_only: true, not_in: [0]}];",
+    "enum_const": "Color f = 1 [(validate.rules).enum.const = 5];",
+    "message": "Inner f = 1 [(validate.rules).message.required = true];",
+    "message_plain": "Inner f = 1;",
+    "message_skip": "Inner f = 1 [(validate.rules).message.skip = true];",
+    "list": "repeated int32 f = 1 [(validate.rules).repeated = {min_items: 1 max_items: 2 items: {int32: {gt: 0}}}];",
+    "list_unique": "repeated string f = 1 [(validate.rules).repeated.unique = true];",
+    "list_ignore": "repeated int32 f = 1 [(validate.rules).repeated = {min_items: 2, ignore_empty: true}];",
+    "list_messages": "repeated Inner f = 1 [(validate.rules).repeated.min_items = 1];",
+    "list_skip": "repeated Inner f = 1 [(validate.rules).repeated.items.message.skip = true];",
+    "map": "map<string, int32> f = 1 [(validate.rules).map = "
+    "{min_pairs: 1 keys: {string: {min_len: 1}} values: {int32: {gte: 0}}}];",
+    "map_sparse": "map<string, Inner> f = 1 [(validate.rules).map.no_sparse = true];",
+    "wrapper": "google.protobuf.Int32Value f = 1 [(validate.rules).int32.gt = 3];",
+    "timestamp": "google.protobuf.Timestamp f = 1 [(validate.rules).timestamp = {required: true, gt: {seconds: 1}}];",
+    "timestamp_now": "google.protobuf.Timestamp f = 1 [(validate.rules).timestamp.lt_now = true];",
+    "duration": "google.protobuf.Duration f = 1 [(validate.rules).duration = {gte: {}, lt: {seconds: 1577836800}}];",
+    "duration_required": "google.protobuf.Duration f = 1 [(validate.rules).duration.required = true];",
+    "any": 'google.protobuf.Any f = 1 [(validate.rules).any = {required: true, in: ["a.com/x.Y"]}];',
+    "oneof": "oneof o { option (validate.required) = true; string f = 1 [(validate.rules).string.min_len = 2]; "
+    "int32 g = 2; }",
+}
+
+
+def messages(of: type[Message]) -> list[Message]:
+    """Messages around the edges of the field's rules, in all of its shapes, and one in which nothing is set."""
+    found = [of()]
+    field = of.DESCRIPTOR.fields_by_name["f"]
+    if is_map(field):
+        for pairs in ({"": 1}, {"a": 0}, {"a": -1}, {"a": 5, "b": 6}):
+            found.append(of())
+            for key, number in pairs.items():
+                entry = found[-1].f
+                if field.message_type.fields_by_name["value"].message_type is None:
+                    entry[key] = number
+                else:
+                    entry[key].name = "x" * max(0, number)
+    elif is_repeated(field):
+        values = [[], ["x"], ["xx", "xx"], ["xx", "yy"], ["a"] * 3] if field.type != field.TYPE_INT32 else []
+        values = values or [[], [0], [1], [1, 2], [1, 2, 3], [5, 5]]
+        for items in values:
+            found.append(of())
+            for item in items:
+                if field.message_type is None:
+                    found[-1].f.append(item)
+                else:
+                    found[-1].f.add(name=item)
+    elif field.message_type is not None:
+        for given in _inside(field.message_type.full_name):
+            found.append(of())
+            part = found[-1].f
+            part.SetInParent()
+            for name, value in given.items():
+                setattr(part, name, value)
+    else:
+        for value in pool(field):
+            if isinstance(value, str) and value.endswith("\n"):
+                continue  # Python's `$` also matches before it; that of RE2, which the documents name, does not
+            found.append(of())
+            found[-1].f = value
+    if "g" in of.DESCRIPTOR.fields_by_name:
+        found.append(of(g=1))
+    return found
+
+
+def _inside(name: str) -> list[dict[str, Any]]:
+    match name:
+        case "google.protobuf.Timestamp" | "google.protobuf.Duration":
+            times = (0, 1, 2, -1, 1577836799, 1577836800, 32503680000)
+            return [{"seconds": s, "nanos": n} for s, n in itertools.product(times, (0, 1)) if s >= 0 or not n]
+        case "google.protobuf.Any":
+            return [{}, {"type_url": "a.com/x.Y"}, {"type_url": "a.com/x.Z"}]
+        case "google.protobuf.Int32Value":
+            return [{"value": number} for number in (0, 3, 4)]
+    return [{}, {"name": "a"}, {"name": "ab"}]
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[str, bool, bool]]]:
+    """By source: each message, what protoc-gen-validate says of it, and what the migrated contract says."""
+    text = HEAD + "".join(f"message {name} {{ {body} }}\n" for name, body in SAME.items())
+    file, outcome = migrated(tmp_path_factory.mktemp("migrated"), text)
+    assert (outcome.mistakes, outcome.unchecked) == ([], "")
+    assert [finding for finding in file.findings if finding.kind == "left"] == []
+    assert "(validate." not in file.after
+    assert 'import "validate/' not in file.after
+    of = classes({**OPTION_FILES, "t.proto": text})
+    records = [(name, message) for name in SAME for message in messages(of(f"t.{name}"))]
+    asked = [(name, message.SerializeToString()) for name, message in records]
+    verdicts = judged_by_pgv(tmp_path_factory.mktemp("pgv"), text, asked)
+    after = contracts(file.after)
+    found: dict[str, list[tuple[str, bool, bool]]] = {name: [] for name in SAME}
+    for (name, message), expected in zip(records, verdicts, strict=True):
+        contract = after[f"t.{name}"]
+        ours = contract.message_type.FromString(message.SerializeToString())
+        found[name].append((str(message), expected, contract.is_valid(ours)))
+    return found
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_the_same_values_are_accepted(name: str, judged: dict[str, list[tuple[str, bool, bool]]]) -> None:
+    assert [shown for shown, theirs, ours in judged[name] if theirs is not ours] == []
+    assert {theirs for _, theirs, _ in judged[name]} == {True, False} or name in NEVER_BROKEN
+
+
+# Rules that no message that was parsed can break.
+NEVER_BROKEN = {"message_skip", "list_skip", "map_sparse"}
+
+
+def left(folder: Path, body: str, **wishes: Any) -> tuple[str, list[str]]:
+    """What becomes of the body of a message, and what stays, each with the beginning of its reason."""
+    file, outcome = migrated(folder, f"{HEAD}message M {{\n  {body}\n}}\n", **wishes)
+    assert (outcome.mistakes, outcome.unchecked) == ([], "")
+    after = file.after.partition("message M {\n  ")[2].removesuffix("\n}\n")
+    return after, [f"{each.line}: {each.what}" for each in file.findings if each.kind == "left"]
+
+
+@pytest.mark.parametrize(
+    ("body", "after", "stays"),
+    [
+        (
+            "string f = 1 [(validate.rules).string.email = true];",
+            "string f = 1 [(validate.rules).string.email = true];",
+            ["11: f: string.email"],
+        ),
+        (  # what is not the same stays beside what is
+            "string f = 1 [(validate.rules).string = {min_len: 3, email: true}, deprecated = true];",
+            "string f = 1 [(buf.validate.field).string = {min_len: 3}, (validate.rules).string.email = true, "
+            "deprecated = true];",
+            ["11: f: string.email"],
+        ),
+        (
+            "repeated string f = 1 [(validate.rules).repeated = {items: {string: {ip: true min_len: 3}}}];",
+            "repeated string f = 1 [(buf.validate.field).repeated = {items: {string: {min_len: 3}}}, "
+            "(validate.rules).repeated.items.string.ip = true];",
+            ["11: f: repeated.items.string.ip"],
+        ),
+        (  # where the field is set to its zero value, the two disagree about all of its rules
+            "optional string f = 1 [(validate.rules).string = {min_len: 3 ignore_empty: true}];",
+            "optional string f = 1 [(validate.rules).string = {min_len: 3 ignore_empty: true}];",
+            ["11: f: string.min_len", "11: f: string.ignore_empty"],
+        ),
+        (
+            "google.protobuf.StringValue f = 1 [(validate.rules).string.ignore_empty = true];",
+            "google.protobuf.StringValue f = 1 [(validate.rules).string.ignore_empty = true];",
+            ["11: f: string.ignore_empty"],
+        ),
+        (
+            "string f = 1 [(validate.rules).string = {well_known_regex: HTTP_HEADER_NAME strict: false}];",
+            "string f = 1 [(buf.validate.field).string = {strict: false}, "
+            "(validate.rules).string.well_known_regex = HTTP_HEADER_NAME];",
+            ["11: f: string.well_known_regex"],
+        ),
+        (
+            "bytes f = 1 [(validate.rules).bytes.pattern = 'a+'];",
+            "bytes f = 1 [(validate.rules).bytes.pattern = 'a+'];",
+            ["11: f: bytes.pattern"],
+        ),
+        (  # nothing of a message that is switched off may begin to be demanded
+            "option (validate.disabled) = true;\n  string f = 1 [(validate.rules).string.min_len = 3];",
+            "option (validate.disabled) = true;\n  string f = 1 [(validate.rules).string.min_len = 3];",
+            ["11: (validate.disabled)", "12: (validate.rules) of f"],
+        ),
+    ],
+)
+def test_what_is_not_the_same_stays(body: str, after: str, stays: list[str], tmp_path: Path) -> None:
+    assert left(tmp_path, body) == (after, stays)
+
+
+def test_what_is_not_the_same_is_turned_where_somebody_wants_it(tmp_path: Path) -> None:
+    body = "string f = 1 [(validate.rules).string = {min_len: 3, email: true}];"
+    after, stays = left(tmp_path, body, accepted=frozenset({"string.email"}))
+    assert after == "string f = 1 [(buf.validate.field).string = {min_len: 3, email: true}];"
+    assert stays == []
+
+
+LAID_OUT = """// A licence.
+syntax = "proto3";
+
+package   shop.v1; // with odd spaces
+
+import "google/protobuf/timestamp.proto";
+import "validate/validate.proto"; // theirs
+
+/* A user. */
+message User {
+  option deprecated = false;
+
+  // Its number.
+  uint64 id = 1 [(validate.rules).uint64.gt = 999]; // above the old ones
+
+  string name = 3 [(validate.rules).string = { // as it is shown
+    pattern: "^[^[0-9]A-Za-z]+( \\"[^[0-9]A-Za-z]+)*$" // quotes; and { braces } in texts
+    "|;",
+    max_bytes: 256, /* of UTF-8 */
+    ignore_empty: true
+  }];
+
+  google.protobuf.Timestamp at = 5 [
+    (validate.rules).timestamp.required = true, // always
+    (validate.rules).timestamp.lt_now = true
+  ];
+  map<string, User> friends = 7 [(validate.rules).map.no_sparse = true];
+  oneof how { option (validate.required) = true; string mail = 8; }
+  reserved 9, 10 to 12;
+  extensions 100 to 200;
+  enum Kind { option allow_alias = true; KIND = 0; OTHER = 0; }
+}
+"""
+
+TURNED = """// A licence.
+syntax = "proto3";
+
+package   shop.v1; // with odd spaces
+
+import "google/protobuf/timestamp.proto";
+import "buf/validate/validate.proto"; // theirs
+
+/* A user. */
+message User {
+  option deprecated = false;
+
+  // Its number.
+  uint64 id = 1 [(buf.validate.field).uint64.gt = 999]; // above the old ones
+
+  string name = 3 [(buf.validate.field).string = { // as it is shown
+    pattern: "^[^[0-9]A-Za-z]+( \\"[^[0-9]A-Za-z]+)*$" // quotes; and { braces } in texts
+    "|;",
+    max_bytes: 256 /* of UTF-8 */
+  },
+  (buf.validate.field).ignore = IGNORE_IF_ZERO_VALUE];
+
+  google.protobuf.Timestamp at = 5 [
+    (buf.validate.field).required = true, // always
+    (buf.validate.field).timestamp.lt_now = true
+  ];
+  map<string, User> friends = 7;
+  oneof how { option (buf.validate.oneof).required = true; string mail = 8; }
+  reserved 9, 10 to 12;
+  extensions 100 to 200;
+  enum Kind { option allow_alias = true; KIND = 0; OTHER = 0; }
+}
+"""
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"], ids=["unix", "windows"])
+def test_comments_and_layout_are_kept(ends: str, tmp_path: Path) -> None:
+    source = LAID_OUT.replace("  extensions 100 to 200;\n", "")  # proto3 has none; the reader knows them
+    expected = TURNED.replace("  extensions 100 to 200;\n", "")
+    file, outcome = migrated(tmp_path, source.replace("\n", ends))
+    assert outcome.mistakes == []
+    assert file.after == expected.replace("\n", ends)
+
+
+def test_a_source_that_is_not_read_stays(tmp_path: Path) -> None:
+    file, _ = migrated(tmp_path, 'syntax = "proto3";\nmessage A { string f = 1 [(validate.rules).string = {\n')
+    assert file.after == file.before
+    assert [(each.kind, each.what) for each in file.findings] == [("left", "the file")]
+
+
+def test_files_without_such_annotations_are_left_alone(tmp_path: Path) -> None:
+    text = 'syntax = "proto3";\nimport "buf/validate/validate.proto";\nmessage A { string f = 1 [json_name = "x"]; }\n'
+    file, outcome = migrated(tmp_path, text)
+    assert (file.after, file.turned, outcome.mistakes) == (text, 0, [])
