@@ -125,13 +125,16 @@ class _Servicer(service_pb2_grpc.GRPCInferenceServiceServicer):  # type: ignore[
 
 
 @contextmanager
-def served(server: ModelServer, port: int = 0) -> Iterator[ModelServer]:
-    """The server, on a free port or the one given."""
+def served(server: ModelServer, port: int = 0, credentials: Any = None) -> Iterator[ModelServer]:
+    """The server, on a free port or the one given; ``credentials`` (gRPC's): by TLS."""
     large = [("grpc.max_receive_message_length", -1), ("grpc.max_send_message_length", -1)]
     with ThreadPoolExecutor(8) as executor:
         running = grpc.server(executor, options=large)
         service_pb2_grpc.add_GRPCInferenceServiceServicer_to_server(_Servicer(server), running)
-        server.port = running.add_insecure_port(f"127.0.0.1:{port}")
+        address = f"127.0.0.1:{port}"
+        server.port = (
+            running.add_insecure_port(address) if credentials is None else running.add_secure_port(address, credentials)
+        )
         running.start()
         try:
             yield server

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import logging
 import re
 import signal
 import sys
@@ -151,6 +152,7 @@ async def _check(make: Callable[[], Proxy], options: argparse.Namespace) -> int:
 
 
 async def _serve(make: Callable[[], Proxy], options: argparse.Namespace, metrics: ServingMetrics | None) -> int:
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s", stream=sys.stderr)
     proxy = make()
     closing: list[Callable[[], Awaitable[Any]]] = [proxy.close]
     status = None if metrics is None else _status(proxy, options, metrics)
