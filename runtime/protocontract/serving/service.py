@@ -26,7 +26,7 @@ from protocontract.serving.rejection import Rejected, refused
 from protocontract.serving.trail import Trail, stage_of
 from protocontract.serving.versions import Versions, way_key
 from protocontract.serving.watch import Ran, Seen, Watch
-from protocontract.serving.wiring import Reader, ResponseWriter, nonfinite
+from protocontract.serving.wiring import Reader, ResponseWriter
 from protocontract.steps import StepCall
 
 T = TypeVar("T")
@@ -245,8 +245,9 @@ class MethodService:
         for route in self._chosen(request):
             running = self._host.versions.table(route).choose(asked, seen.raw)
             call = StepCall(request, running.spec.name, running.spec.version, evidence=trail.recorder)
-            source, inputs = self._readers[route.field].inputs(request, call, trail)
-            seen.ran.append(Ran(route, running, source, inputs, nonfinite(inputs)))
+            reader = self._readers[route.field]
+            source, inputs = reader.inputs(request, call, trail)
+            seen.ran.append(Ran(route, running, source, inputs, reader.nonfinite(inputs)))
         seen.preprocess = time.perf_counter_ns() - began
 
     def _read(self, raw: bytes, trail: Trail) -> Any:

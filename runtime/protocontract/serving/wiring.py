@@ -31,6 +31,7 @@ class Reader:
         self._route: Final = route
         self._collate: Final = None if route.inputs is None else Collate(route.inputs, fields=())
         fields = () if route.inputs is None else route.inputs.tensors
+        self._bfloat16: Final = frozenset(each.name for each in fields if each.dtype == "bfloat16")
         self._paths: Final = {each.name: f"{route.field}.{each.path}".lstrip(".") for each in fields}
 
     def inputs(self, request: Any, call: StepCall, trail: Trail) -> tuple[Any, Mapping[str, Any]]:
@@ -61,6 +62,21 @@ class Reader:
         if absent:
             raise self.wrong(f"{', '.join(absent)} not set; expected all inputs of the model")
         return source, arrays
+
+    def nonfinite(self, inputs: Mapping[str, Any]) -> dict[str, int]:
+        """How many elements of each input are NaN or infinite: where the contract lets them pass, that is told."""
+        found: dict[str, int] = {}
+        for name, array in inputs.items():
+            if name in self._bfloat16:
+                # NumPy has the 16 bits: all of the exponent's are set.
+                count = int(np.count_nonzero((array & 0x7F80) == 0x7F80))
+            elif array.dtype.kind == "f":
+                count = int(array.size - np.count_nonzero(np.isfinite(array)))
+            else:
+                continue
+            if count:
+                found[name] = count
+        return found
 
     def wrong(self, what: str) -> Rejected:
         """The status of a valid request of which no inputs can be made: its caller's fault, unless a step made them."""
@@ -169,12 +185,3 @@ def _valid(contract: Contract[Any], made: Any, what: str) -> Any:
     )
     log.error("%s", rejected.status.message)
     raise rejected
-
-
-def nonfinite(inputs: Mapping[str, Any]) -> dict[str, int]:
-    """How many elements of each input are NaN or infinite: where the contract lets them pass, that is told."""
-    found: dict[str, int] = {}
-    for name, array in inputs.items():
-        if array.dtype.kind == "f" and (count := int(array.size - np.count_nonzero(np.isfinite(array)))):
-            found[name] = count
-    return found
