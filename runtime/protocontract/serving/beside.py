@@ -7,7 +7,7 @@ import logging
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from protocontract.models import BatchError
+from protocontract.models import BatchError, Draining
 from protocontract.models.agreement import bfloat16_outputs, compare_runs, labelled_outputs
 from protocontract.serving.versions import Running
 
@@ -68,7 +68,7 @@ class Shadows:
         except BatchError as error:
             kind = type(error).__name__
             counts.failed[kind] = counts.failed.get(kind, 0) + 1
-            if counts.failed[kind] == 1:
+            if counts.failed[kind] == 1 and not isinstance(error, Draining):
                 log.warning("the shadow %s gave nothing: %s", shadow.spec, error)
             return
         assert ran.answer is not None
@@ -84,12 +84,16 @@ class Shadows:
         counts.max_abs = max(counts.max_abs, found.max_abs)
         if found.reason or found.same < found.labels:
             counts.differing += 1
-            log.info(
-                "the shadow %s differs from %s: %d of %d labels alike, up to %.3g apart%s",
-                shadow.spec,
-                ran.running.spec,
-                found.same,
-                found.labels,
-                found.max_abs,
-                f"; {found.reason}" if found.reason else "",
-            )
+            # The first, the second, the fourth and so on: what all of them are is counted.
+            if counts.differing & (counts.differing - 1) == 0:
+                log.info(
+                    "the shadow %s differs from %s: %d of %d labels alike so far, up to %.3g apart, in %d of %d requests%s",
+                    shadow.spec,
+                    ran.running.spec,
+                    counts.same,
+                    counts.labels,
+                    counts.max_abs,
+                    counts.differing,
+                    counts.requests,
+                    f"; {found.reason}" if found.reason else "",
+                )
