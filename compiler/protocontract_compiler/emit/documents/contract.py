@@ -160,7 +160,9 @@ class ContractPage:
 
     def _as_sentence(self, text: str, *, begins: bool) -> str:
         text = text.strip().rstrip(".。")
-        return self._say("rule_said", f"{text[:1].upper()}{text[1:]}" if begins else text)
+        text = f"{text[:1].upper()}{text[1:]}" if begins else text
+        # The contract's own words may be in another language than the page.
+        return f"{text}." if text.isascii() else self._say("rule_said", text)
 
     def _is_of_message(self, promise: ir.Promise) -> bool:
         """Whether the promise is of a message as a whole or of a oneof, and says so in a sentence of its own."""
