@@ -87,7 +87,7 @@ class Shadows:
             # The first, the second, the fourth and so on: what all of them are is counted.
             if counts.differing & (counts.differing - 1) == 0:
                 log.info(
-                    "the shadow %s differs from %s: %d of %d labels alike so far, up to %.3g apart, in %d of %d requests%s",
+                    "the shadow %s differs from %s: %d of %d labels alike, up to %.3g apart, in %d of %d requests%s",
                     shadow.spec,
                     ran.running.spec,
                     counts.same,
