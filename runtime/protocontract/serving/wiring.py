@@ -19,7 +19,7 @@ from protocontract.serving.rejection import Rejected, refused
 from protocontract.serving.trail import Trail
 from protocontract.steps import Step, StepCall
 from protocontract.tensors import Collate, CollateError
-from protocontract.tensors.reading import np
+from protocontract.tensors.reading import count_nonfinite, np
 from protocontract.tensors.writing import Writer
 from protocontract.violations import ContractError, RuleEvaluationError, rule_label
 
@@ -65,18 +65,8 @@ class Reader:
 
     def nonfinite(self, inputs: Mapping[str, Any]) -> dict[str, int]:
         """How many elements of each input are NaN or infinite: where the contract lets them pass, that is told."""
-        found: dict[str, int] = {}
-        for name, array in inputs.items():
-            if name in self._bfloat16:
-                # NumPy has the 16 bits: all of the exponent's are set.
-                count = int(np.count_nonzero((array & 0x7F80) == 0x7F80))
-            elif array.dtype.kind == "f":
-                count = int(array.size - np.count_nonzero(np.isfinite(array)))
-            else:
-                continue
-            if count:
-                found[name] = count
-        return found
+        found = {name: count_nonfinite(array, bfloat16=name in self._bfloat16) for name, array in inputs.items()}
+        return {name: count for name, count in found.items() if count}
 
     def wrong(self, what: str) -> Rejected:
         """The status of a valid request of which no inputs can be made: its caller's fault, unless a step made them."""

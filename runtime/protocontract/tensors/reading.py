@@ -95,6 +95,13 @@ def _to_bfloat16(found: Any) -> Any:
     return np.where(np.isnan(singles), (bits >> 16).astype("uint16") | 0x0040, rounded)
 
 
+def count_nonfinite(array: Any, *, bfloat16: bool = False) -> int:
+    """How many elements are NaN or infinite. ``bfloat16``: the array holds the 16 bits of such numbers."""
+    if bfloat16:  # all bits of the exponent are set
+        return int(np.count_nonzero((array & 0x7F80) == 0x7F80))
+    return int(array.size - np.count_nonzero(np.isfinite(array))) if array.dtype.kind == "f" else 0
+
+
 def natural_dtype(field: Any) -> Any:
     """The NumPy dtype of a repeated field's own type; None for bytes."""
     return _NATURAL.get(field.cpp_type)
@@ -145,4 +152,4 @@ def _values(name: str, message: Any) -> list[Any]:
     return [found[key] for key in sorted(found)]
 
 
-__all__ = ["STORED", "natural_dtype", "np", "of_bytes", "of_numbers", "owners"]
+__all__ = ["STORED", "count_nonfinite", "natural_dtype", "np", "of_bytes", "of_numbers", "owners"]

@@ -20,8 +20,8 @@ from protocontract.models.comparison import stacked, tensors
 from protocontract.relations.tensor import Axes
 from protocontract.serving.kserve.datatypes import BYTES, DATATYPES, count_of
 from protocontract.serving.rejection import Rejected, bad_message
-from protocontract.serving.wiring import nonfinite
 from protocontract.tensors.fields import Dim, TensorField
+from protocontract.tensors.reading import count_nonfinite
 from protocontract.tensors.writing import Writer
 from protocontract.violations import ContractError, FieldElement, Refusal, RuleEvaluationError, Violation
 
@@ -124,7 +124,9 @@ class Binding:
                 arrays[name] = found
         if violations:
             raise self._rejected(violations, None)
-        odd = nonfinite({name: array for name, array in arrays.items() if name in self._tensors})
+        odd = {
+            name: count for name, each in self._tensors.items() if name in arrays and (count := each.odd(arrays[name]))
+        }
         if not self.stacked:
             return Kept(self._whole(arrays), rows.pop() if self._batched and len(rows) == 1 else None, odd)
         if len(rows) > 1:
@@ -215,6 +217,10 @@ class _Tensor:
         if axes:
             rows.add(shape[0])
         return given.elements.reshape(shape)
+
+    def odd(self, array: Any) -> int:
+        """How many elements are NaN or infinite."""
+        return count_nonfinite(array, bfloat16=self.field.dtype == "bfloat16")
 
     def put(self, message: Any, array: Any) -> None:
         """Set the field."""
