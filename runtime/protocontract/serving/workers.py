@@ -65,13 +65,14 @@ class _Supervisor:
         self._stopped: Final = asyncio.Event()
         self._received: Final[list[int]] = []
         self._relays: Final[set[asyncio.Task[None]]] = set()
+        self._ready: Final[set[int]] = set()
 
     async def run(self) -> int:
         """Start, supervise, stop."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._stop, number)
-        loop.add_signal_handler(signal.SIGHUP, self._forward, signal.SIGHUP)
+        loop.add_signal_handler(signal.SIGHUP, self._reread)
         try:
             first = await self._started(0)
             if not isinstance(first, dict):
@@ -119,7 +120,10 @@ class _Supervisor:
         )
         self._workers[number] = worker
         ready: asyncio.Future[dict[str, Any] | None] = asyncio.get_running_loop().create_future()
-        self._relays.add(asyncio.create_task(self._relay(worker, ready)))
+        relay = asyncio.create_task(self._relay(worker, ready))
+        self._relays.add(relay)
+        relay.add_done_callback(self._relays.discard)
+        self._ready.discard(number)
         stopping = asyncio.ensure_future(self._stopped.wait())
         await asyncio.wait((stopping, ready), return_when=asyncio.FIRST_COMPLETED)
         stopping.cancel()
@@ -129,6 +133,7 @@ class _Supervisor:
         if report is None:
             code = await worker.wait()
             return code if code > 0 else COULD_NOT_CHECK
+        self._ready.add(number)
         return report
 
     async def _relay(self, worker: asyncio.subprocess.Process, ready: asyncio.Future[dict[str, Any] | None]) -> None:
@@ -163,6 +168,12 @@ class _Supervisor:
             for worker in self._workers.values():
                 with suppress(ProcessLookupError):
                     worker.kill()
+
+    def _reread(self) -> None:
+        """SIGHUP: a worker that is starting reads what there is by itself, and would be ended by it."""
+        for number in self._ready:
+            with suppress(ProcessLookupError):
+                self._workers[number].send_signal(signal.SIGHUP)
 
     def _forward(self, number: int) -> None:
         for worker in self._workers.values():
