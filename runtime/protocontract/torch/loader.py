@@ -177,9 +177,13 @@ class ContractLoader(StatefulDataLoader):  # type: ignore[misc]  # torch is abse
             if self._epoch == epoch:
                 self._epoch, self._batch = epoch + 1, 0
         finally:
-            # The steps of a stream have no end of their own: its workers would wait for more.
-            if not self.persistent_workers and self._iterator is iterator:
-                self._iterator = None
+            # The steps of a stream have no end of their own: its workers would wait for more. And an error holds the
+            # iterator: left to the garbage collector, it would wait 5 seconds for each worker, and kill it.
+            if not self.persistent_workers:
+                if hasattr(iterator, "_shutdown_workers"):
+                    iterator._shutdown_workers()
+                if self._iterator is iterator:
+                    self._iterator = None
 
     def _raise_for(self, delivery: Delivery) -> None:
         if delivery.error is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
@@ -162,6 +163,7 @@ def test_a_verdict_that_changes_with_time_is_raised_on_the_loaders_side(
     )
     (violation,) = caught.value.violations
     assert (violation.rule_id, violation.field_path, violation.value) == ("string.in", "entities[0].label", "LOCATIOM")
+    assert active_children() == [], "the error is held, the workers are not"
 
 
 @pytest.mark.parametrize("workers", [0, 2])
