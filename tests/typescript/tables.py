@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 import unicodedata2
 
-from protocontract.normalize import money_currency, money_marks, money_parse
+from protocontract.normalize import mojibake, money_currency, money_marks, money_parse
 from protocontract.normalize.unicode_data import width_table
 
 ROOT = Path(__file__).parents[2]
@@ -36,6 +37,7 @@ def files() -> dict[str, str]:
         ),
         "normalize/data/numerals.ts": _numerals(),
         "normalize/data/money.ts": _money(),
+        "normalize/data/mojibake.ts": _mojibake(),
     }
 
 
@@ -103,6 +105,33 @@ def _money() -> str:
             ]
         )
     )
+
+
+def _mojibake() -> str:
+    readings = [
+        (each.name, "".join(sorted(map(chr, each.to_bytes), key=lambda character: each.to_bytes[ord(character)])))
+        for each in mojibake.readings()
+    ]
+    first, second, third = re.findall(r"\[((?:\\U[0-9a-f]{8}-?)+)\]", mojibake.east_asian_sign().pattern)[:3]
+    east_asian = ",\n".join(f"  {json.dumps(_distances(_points(each)))}" for each in (first, second, third))
+    rows = ",\n".join(f"  [{json.dumps(name)}, {json.dumps(characters)}]" for name, characters in readings)
+    return (
+        "// What bytes 0x80 to 0xFF are in the encodings that UTF-8 is mistaken for, and what people write.\n"
+        "// Written by tests/typescript.\n\n"
+        f"export const READINGS: readonly (readonly [string, string])[] = [\n{rows},\n];\n\n"
+        f"/** Characters that GBK makes of UTF-8, at three places of three. */\n"
+        f"export const EAST_ASIAN: readonly string[] = [\n{east_asian},\n];\n\n"
+        f"export const TWO_BYTES = {json.dumps(mojibake.TWO_BYTES.pattern)};\n"
+        f"export const MORE_BYTES =\n  {json.dumps(mojibake.MORE_BYTES.pattern)};\n"
+    )
+
+
+def _points(pattern: str) -> list[int]:
+    """The code points of the inside of a regular expression class."""
+    found: list[int] = []
+    for first, last in re.findall(r"\\U([0-9a-f]{8})(?:-\\U([0-9a-f]{8}))?", pattern):
+        found += range(int(first, 16), int(last or first, 16) + 1)
+    return found
 
 
 def _record(name: str, numbers: Mapping[str, int]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from protocontract.normalize import instant, instant_zone, label, money, scalar, text
+from protocontract.normalize import instant, instant_zone, label, mojibake, money, scalar, text
 from protocontract.normalize.money_marks import MARKS, mark_table
 from protocontract.relations import graph, sequence, spans
 from protocontract.violations import Refusal
@@ -20,6 +20,7 @@ from protocontract_compiler import ir
 from protocontract_compiler.emit.typescript.inexact import Inexact
 from tests.normalize.strategies import DENSE
 from tests.normalize.test_instant_properties import PIECES, ZONES
+from tests.normalize.test_text_mojibake import SENTENCES
 from tests.typescript import direct, tables
 
 _MARKS = tuple(MARKS)
@@ -110,7 +111,7 @@ def _text_options(rng: random.Random) -> dict[str, Any]:
     names = ("strip_bom", "fold_width", "strip_controls", "collapse_whitespace", "trim", "reject_empty")
     options: dict[str, Any] = {name: True for name in names if rng.random() < 0.5}
     form = rng.choice((None, "nfc", "nfc", "nfkc"))
-    classes = ("nul", "control", "replacement", "noncharacter", "bidi_control", "private_use", "tag")
+    classes = ("nul", "control", "replacement", "noncharacter", "bidi_control", "private_use", "tag", "mojibake")
     reject = tuple(rng.sample(classes, rng.choice((0, 0, 0, 1, 2, 7))))
     return {**options, **({"normalize": form} if form else {}), **({"reject": reject} if reject else {})}
 
@@ -172,6 +173,34 @@ def test_every_character_in_every_form(dist: Path) -> None:
         job.calls = [[value, "utf16", [], [], None] for value in some]
         jobs.append((job, _text_twin(options)))
     compare(dist, jobs)
+
+
+def test_damaged_texts(dist: Path, rng: random.Random) -> None:
+    """Words of many languages, read once in the wrong encoding or not at all, among others and alone."""
+    words = [
+        *" ".join(SENTENCES).split(), *["VOCÊ…", "NESTLÉ®", "5×£35", "20°C", "na—ja", "─│┌", "��"],
+        "\U0001f600", "\u24b6\u2167", "plain", "2026", "\u0440\u0443\u043f\u0456\u0457", "\ud55c\uad6d\uc5b4",
+    ]  # fmt: skip
+    encodings = [*(each.name for each in mojibake.readings()), "gbk", "shift_jis"]
+
+    def damaged(word: str) -> str:
+        return word.encode("utf-8", "replace").decode(rng.choice(encodings), "replace")
+
+    job = direct.normalizer("text", {"reject": ("mojibake",)})
+    for _ in range(MANY * 40):
+        chosen = (damaged(each) if rng.random() < 0.3 else each for each in rng.choices(words, k=rng.randrange(1, 6)))
+        value = rng.choice((" ", " ", "")).join(chosen)
+        if rng.random() < 0.5:
+            # Shorter, so that a sign stands alone.
+            value = value[rng.randrange(len(value) + 1) :][:4]
+        value = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+        job.calls.append([value, "utf16", [], [], None])
+    leads = "\xc2\xc3\xc4\xd0\xe2\xc5\u0110\u0413\u251c\u221a\xd7\u201c\u0102\u0139"
+    around = ("", " ", "a", "A", "\u0434", "5", "\u4e2d", "\u24b6", "\x1c", "\xc3\xa9")
+    for lead in leads:
+        for behind in map(chr, (*range(0x80, 0xC0), 0x2122, 0x2014, 0x2019, 0x20AC, 0x0192, 0x0451, 0x0401, 0x2502)):
+            job.calls.append([f"{rng.choice(around)}{lead}{behind}{rng.choice(around)}", "utf16", [], [], None])
+    compare(dist, [(job, _text_twin({"reject": ("mojibake",)}))])
 
 
 def test_texts_of_the_cases(dist: Path) -> None:

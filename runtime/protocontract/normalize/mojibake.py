@@ -33,13 +33,13 @@ _BOX: Final = re.compile("[\u2500-\u259f]")
 _IDEOGRAPH: Final = re.compile("[\u4e00-\u9fff]")
 
 # Decoded characters that people write, as opposed to IPA, rare letters of large scripts, and unassigned places.
-_TWO_BYTES: Final = re.compile(
+TWO_BYTES: Final = re.compile(
     "[\u00a0-\u017f\u018f\u01a0\u01a1\u01af\u01b0\u01cd-\u01dc\u0218-\u021b\u0259\u02c6\u02c7\u02d8-\u02dd\u0300-\u0304\u0306-\u030c\u0327\u0328\u0336"
     "\u0386-\u03ce\u0400-\u045f\u0490-\u0493\u049a\u049b\u04a2\u04a3\u04ae-\u04b1\u04d8\u04d9\u04e8\u04e9"
     "\u0531-\u0556\u0561-\u0587\u05d0-\u05ea\u060c\u061b\u061f\u0621-\u063a\u0640-\u0652"
     "\u0660-\u0669\u067e\u0686\u0698\u06a9\u06af\u06cc\u06f0-\u06f9]"
 )
-_MORE_BYTES: Final = re.compile(
+MORE_BYTES: Final = re.compile(
     "[\u0900-\u0dff\u0e00-\u0eff\u10a0-\u11ff\u1e00-\u1fff\u200b-\u2bff\u3000-\ua4cf\uac00-\ud7a3\uf900-\ufaff"
     "\ufb00-\ufb06\ufb1d-\ufdff\ufe00-\uffee\ufffd\ufeff\U0001d400-\U0001d7ff\U0001f000-\U0001faff\U00020000-\U0002fa1f]"
 )
@@ -47,11 +47,11 @@ _MORE_BYTES: Final = re.compile(
 _PAIRED: Final = re.compile(b"\xed[\xa0-\xaf][\x80-\xbf]\xed[\xb0-\xbf][\x80-\xbf]")
 # Windows-1252 read as Latin-1 leaves C1 controls (U+0085 alone is a line break that people use); and "Ã" behind a small
 # letter is what is left of "à" where a later step took its second half for a space.
-_C1: Final = r"\x80\x82-\x84\x86-\x8c\x8e\x91-\x9c\x9e\x9f"
-_OTHER_SIGNS: Final = re.compile(f"[{_C1}]|[a-z]Ã[ \xa0]")
+C1: Final = r"\x80\x82-\x84\x86-\x8c\x8e\x91-\x9c\x9e\x9f"
+_OTHER_SIGNS: Final = re.compile(f"[{C1}]|[a-z]Ã[ \xa0]")
 
 
-class _Reading(NamedTuple):
+class Reading(NamedTuple):
     """One encoding that the text may have been decoded with."""
 
     name: str
@@ -60,8 +60,8 @@ class _Reading(NamedTuple):
 
 
 @lru_cache(maxsize=1)
-def _readings() -> tuple[_Reading, ...]:
-    readings: list[_Reading] = []
+def readings() -> tuple[Reading, ...]:
+    found: list[Reading] = []
     for encoding in _ENCODINGS:
         characters = {byte: bytes([byte]).decode(encoding, "replace") for byte in range(0x80, 0x100)}
         characters = {byte: chr(byte) if each == "\ufffd" else each for byte, each in characters.items()}
@@ -74,8 +74,8 @@ def _readings() -> tuple[_Reading, ...]:
             f"{some(0xC2, 0xDF)}{behind}|{some(0xE0, 0xEF)}{behind}{{2}}|{some(0xF0, 0xF4)}{behind}{{3}}"
         )
         to_bytes = {ord(character): chr(byte) for byte, character in characters.items()}
-        readings.append(_Reading(encoding, sequence, to_bytes))
-    return tuple(readings)
+        found.append(Reading(encoding, sequence, to_bytes))
+    return tuple(found)
 
 
 @lru_cache(maxsize=1)
@@ -83,17 +83,17 @@ def _any_sign() -> re.Pattern[str]:
     """Matches wherever there is a sign of damage, and now and then elsewhere: one quick look at the text."""
     leads: set[int] = set()
     behind: set[int] = set()
-    for reading in _readings():
+    for reading in readings():
         for character, byte in reading.to_bytes.items():
             if "\xc2" <= byte <= "\xf4":
                 leads.add(character)
             elif byte < "\xc0":
                 behind.add(character)
-    return re.compile(f"[{character_class(leads)}][{character_class(behind)} ]|[{_C1}]")
+    return re.compile(f"[{character_class(leads)}][{character_class(behind)} ]|[{C1}]")
 
 
 @lru_cache(maxsize=1)
-def _east_asian_sign() -> re.Pattern[str]:
+def east_asian_sign() -> re.Pattern[str]:
     """Ideographs of UTF-8 that were read as GBK or Shift JIS, and what GBK makes of two U+FFFD.
 
     Two ideographs of UTF-8 are six bytes, which GBK reads as three characters of a kind that 1.4 million characters of
@@ -113,14 +113,14 @@ def looks_misdecoded(text: str) -> bool:
     """Whether the text shows signs of having been decoded with the wrong encoding. Linear in its length."""
     if text.isascii():
         return False
-    if _IDEOGRAPH.search(text) and _east_asian_sign().search(text):
+    if _IDEOGRAPH.search(text) and east_asian_sign().search(text):
         return True
     if _any_sign().search(text) is None:
         return False
-    return _OTHER_SIGNS.search(text) is not None or any(_is_damaged(text, reading) for reading in _readings())
+    return _OTHER_SIGNS.search(text) is not None or any(_is_damaged(text, reading) for reading in readings())
 
 
-def _is_damaged(text: str, reading: _Reading) -> bool:
+def _is_damaged(text: str, reading: Reading) -> bool:
     """Whether the sequences that this reading finds weigh two or more."""
     weight = 0
     last_start = last_end = -1
@@ -162,7 +162,7 @@ def _decoded(raw: bytes) -> str | None:
         decoded = raw.decode("utf-8")
     except UnicodeDecodeError:
         return None
-    likely = _TWO_BYTES if len(raw) == 2 else _MORE_BYTES
+    likely = TWO_BYTES if len(raw) == 2 else MORE_BYTES
     return decoded if likely.fullmatch(decoded) else None
 
 

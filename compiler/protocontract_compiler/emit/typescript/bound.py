@@ -141,14 +141,10 @@ def _text(use: Use, options: Mapping[str, Any], place: ir.Place) -> str:
     steps += [use("normalize/text", camel(name)) for name in ("collapse_whitespace", "trim") if options.get(name)]
     bound = {"steps": f"[{', '.join(steps)}]"}
     reject = list(dict.fromkeys(options.get("reject") or ()))
-    if "mojibake" in reject:
-        raise Inexact(
-            place,
-            "`text.reject: MOJIBAKE` weighs signs of damage, which has no translation",
-            "reject damaged texts in Python, or leave the message out by `messages`",
-        )
     if reject:
-        bound["reject"] = f"[{', '.join(use('normalize/text', each.upper()) for each in reject)}]"
+        places = {"mojibake": "normalize/mojibake"}
+        classes = (use(places.get(each, "normalize/text"), each.upper()) for each in reject)
+        bound["reject"] = f"[{', '.join(classes)}]"
     if options.get("reject_empty"):
         bound["rejectEmpty"] = "true"
     return call(use("normalize/text", "textNormalizer"), bound)

@@ -89,6 +89,12 @@ function zeroOf(point: number): number | undefined {
   return zeros.find((zero) => point >= zero && point < zero + 10);
 }
 
+/** Whether a character is a decimal digit of any script. */
+export function isDigit(character: string): boolean {
+  const point = character.codePointAt(0) ?? 0;
+  return point < 0x80 ? point >= 0x30 && point <= 0x39 : zeroOf(point) !== undefined;
+}
+
 /** Categories No and Nl, but the Chinese zero. */
 function isCounter(point: number): boolean {
   if (counters === undefined) {
