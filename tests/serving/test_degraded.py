@@ -195,6 +195,25 @@ def test_s26_cuda_is_asked_for_and_missing(tmp_path: Path) -> None:
     ] * 3
 
 
+def test_s26_tensorrt_is_asked_for_and_there_is_no_device(tmp_path: Path) -> None:
+    """Its shapes and caches depend on a version and a device that cannot be read: they are missing too."""
+    path = classifier(tmp_path / "m.onnx")
+    tensorrt = EngineOptions(providers=(Provider("tensorrt"),), threads=1)
+
+    async def main() -> None:
+        async with serving(path, options=tensorrt) as (_, call):
+            assert (await call(rows(1)))[1]["protocontract-fallback"] == "provider:cpu"
+        undeclared = EngineOptions(providers=(Provider("tensorrt"),), fallback=False)
+        with pytest.raises(ContractError, match=r"^refused to start: m.onnx cannot run on tensorrt: no tensorrt"):
+            async with serving(path, options=undeclared):
+                pass
+        both = EngineOptions(providers=(Provider("tensorrt"), Provider("cpu")), threads=1)
+        async with serving(path, options=both) as (_, call):
+            assert (await call(rows(1)))[1].get("protocontract-fallback") is None
+
+    asyncio.run(main())
+
+
 def test_s26_a_declared_fallback_that_nobody_can_check_is_none(tmp_path: Path) -> None:
     path = classifier(tmp_path / "m.onnx")
     Probes.path_of(path).unlink()

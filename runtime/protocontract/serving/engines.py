@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,7 +10,17 @@ from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
 
 from protocontract.contract import Contract
 from protocontract.loading import load
-from protocontract.models import BatchSizes, Comparison, Engine, Expected, Model, Provider, compare
+from protocontract.models import (
+    Attempt,
+    BatchSizes,
+    Comparison,
+    Engine,
+    Expected,
+    Model,
+    NoProvider,
+    Provider,
+    compare,
+)
 from protocontract.models.comparison import stacked
 from protocontract.models.fallback import Degrading, Event, Fallback
 from protocontract.models.labels import read_labels
@@ -19,6 +30,8 @@ from protocontract.violations import ContractError
 
 if TYPE_CHECKING:
     from protocontract.serving.plan import MethodPlan, Route
+
+log: Final = logging.getLogger("protocontract.serving")
 
 Role = Literal["active", "canary", "shadow", ""]
 
@@ -84,15 +97,24 @@ def open_engine(
 
         return RemoteModel(spec.path, timeout=options.remote_timeout)
     path = Path(spec.path)
-    providers = tuple(
-        _tensorrt(path, route.inputs, batch_sizes(method, options, tensorrt=True), options, provider)
-        if "TensorrtExecutionProvider" in provider.declared
-        else provider
-        for provider in options.providers
-    )
 
     def start() -> Model:
-        return Model(path, providers, threads=options.threads, deterministic=options.deterministic)
+        # Derived at each start: a device that was gone may be back.
+        known: list[Provider] = []
+        gone: list[Attempt] = []
+        for provider in options.providers:
+            found: Provider | Attempt = provider
+            if "TensorrtExecutionProvider" in provider.declared:
+                sizes = batch_sizes(method, options, tensorrt=True)
+                found = _tensorrt(path, route.inputs, sizes, options, provider)
+            if isinstance(found, Provider):
+                known.append(found)
+            else:
+                gone.append(found)
+                log.warning("%s %s", path.name, found)
+        if not known:
+            raise NoProvider(path.name, gone)
+        return Model(path, known, threads=options.threads, deterministic=options.deterministic)
 
     fallback = Fallback.of(method.method.level.fallback) if options.fallback else None
     if fallback is None:
@@ -194,7 +216,8 @@ def first_row(engine: Engine, inputs: Contract[Any] | None) -> dict[str, Any] | 
 
 def _tensorrt(
     path: Path, inputs: Contract[Any] | None, sizes: BatchSizes | None, options: EngineOptions, provider: Provider
-) -> Provider:
+) -> Provider | Attempt:
+    """TensorRT with its shapes and caches; why not, where there is no TensorRT or no device."""
     from protocontract._files import file_sha256
     from protocontract.models.devices import device_facts
     from protocontract.models.tensorrt import provider as derived
@@ -202,13 +225,20 @@ def _tensorrt(
     if inputs is None or sizes is None:
         raise ContractError("tensorrt needs the shapes of a contract; expected a step that gives a message")
     facts = device_facts(int(provider.options.get("device_id", "0") or 0))
+    missing = [name for name in ("tensorrt", "compute_capability") if not facts.get(name)]
+    if missing:
+        return Attempt(
+            "tensorrt",
+            f"no {' and no '.join(missing).replace('_', ' ')} can be read: the library or the device is not there",
+            "install TensorRT and a driver, or declare another provider",
+        )
     return derived(
         inputs,
         sizes,
         options.cache or path.parent / "tensorrt",
         model_sha256=file_sha256(path),
-        tensorrt=facts.get("tensorrt", ""),
-        compute_capability=facts.get("compute_capability", ""),
+        tensorrt=facts["tensorrt"],
+        compute_capability=facts["compute_capability"],
         options=provider.options,
         elsewhere=provider.elsewhere,
     )
