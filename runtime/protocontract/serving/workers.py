@@ -65,7 +65,9 @@ class _Supervisor:
         self._stopped: Final = asyncio.Event()
         self._received: Final[list[int]] = []
         self._relays: Final[set[asyncio.Task[None]]] = set()
+        # Workers that serve, and those that were starting when models were to be read again.
         self._ready: Final[set[int]] = set()
+        self._behind: Final[set[int]] = set()
 
     async def run(self) -> int:
         """Start, supervise, stop."""
@@ -134,6 +136,9 @@ class _Supervisor:
             code = await worker.wait()
             return code if code > 0 else COULD_NOT_CHECK
         self._ready.add(number)
+        if number in self._behind:
+            self._behind.discard(number)
+            worker.send_signal(signal.SIGHUP)
         return report
 
     async def _relay(self, worker: asyncio.subprocess.Process, ready: asyncio.Future[dict[str, Any] | None]) -> None:
@@ -170,10 +175,13 @@ class _Supervisor:
                     worker.kill()
 
     def _reread(self) -> None:
-        """SIGHUP: a worker that is starting reads what there is by itself, and would be ended by it."""
-        for number in self._ready:
-            with suppress(ProcessLookupError):
-                self._workers[number].send_signal(signal.SIGHUP)
+        """SIGHUP: a worker that is starting would be ended by it, and is told when it is ready."""
+        for number, worker in self._workers.items():
+            if number in self._ready:
+                with suppress(ProcessLookupError):
+                    worker.send_signal(signal.SIGHUP)
+            else:
+                self._behind.add(number)
 
     def _forward(self, number: int) -> None:
         for worker in self._workers.values():
