@@ -1,4 +1,4 @@
-"""``python -m tests``: all tests but those of tests/engines, in processes side by side.
+"""``python -m tests``: all tests but those of tests/engines and tests/whole, in processes side by side.
 
 Tests that talk to servers mostly wait; all others compute. The parts are such that two cores are busy to the end. One
 part prints as it goes; what the others print comes after it, and at the end what each took. Arguments go to all.
@@ -28,8 +28,8 @@ PARTS: Final = {
     "other tests with servers": ("kafka",),
     "the gate": ("gate", "modules", "test_readme.py"),
 }
-#: Their packages are in an environment of their own (``make test-engines``).
-ELSEWHERE: Final = "engines"
+#: They need an environment of their own, too (``make test-engines``, ``make test-whole``).
+ELSEWHERE: Final = ("engines", "whole")
 
 
 @dataclass
@@ -57,7 +57,7 @@ def parts() -> Iterator[tuple[str, list[str]]]:
     rest = [
         path
         for path in sorted(HERE.iterdir())
-        if path.name not in {ELSEWHERE, *(name.partition("/")[0] for name in named)}
+        if path.name not in {*ELSEWHERE, *(name.partition("/")[0] for name in named)}
         and ((path / "__init__.py").exists() or path.name.startswith("test_"))
     ]
     yield REST, [str(path) for path in rest]
