@@ -167,7 +167,7 @@ def test_rest_that_does_not_answer_in_time() -> None:
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         with pytest.raises(ContractError, match=r"did not answer in time \(DEADLINE_EXCEEDED\)"):
-            RemoteModel(f"http://127.0.0.1:{port}/scale", timeout=0.2)
+            RemoteModel(f"http://127.0.0.1:{port}/scale", connect_timeout=0.2)
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_a_model_elsewhere_that_hangs() -> None:
         return doubled(request)
 
     async def main(address: str) -> None:
-        async with serving("Echo", spec(address), options=EngineOptions(remote_timeout=0.3)) as (_, call):
+        async with serving("Echo", spec(address), options=EngineOptions(remote_timeout=1.0)) as (_, call):
             code, *_, text = await refusal(call(rows(7)))
             assert code == "INTERNAL"
             assert "the model server did not answer in time (DEADLINE_EXCEEDED)" in text

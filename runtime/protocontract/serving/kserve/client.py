@@ -92,8 +92,9 @@ class Transport(Protocol):
 class RemoteModel:
     """A model at another server. Runs may come from several threads at once; see ``Engine``."""
 
-    def __init__(self, target: str | Target, *, timeout: float = 30.0) -> None:
-        """Ask the server what the model takes and gives. ``timeout``: seconds that a run may take.
+    def __init__(self, target: str | Target, *, timeout: float = 30.0, connect_timeout: float = 5.0) -> None:
+        """Ask the server what the model takes and gives. ``timeout``: seconds that a run may take; ``connect_timeout``:
+        that the server has to say so.
 
         Raises ContractError where the server cannot be reached, does not know the model, or the text is no target.
         """
@@ -104,7 +105,7 @@ class RemoteModel:
         self._timeout: Final = timeout
         self._transport: Final = _transport(self.target)
         try:
-            described = self._transport.describe(timeout)
+            described = self._transport.describe(connect_timeout)
         except (InferenceServerException, OSError, TimeoutError) as error:
             self._transport.close()
             raise ContractError(f"{self.target}: {_told(error)}") from None
