@@ -35,3 +35,15 @@ def test_by_the_command(made: dict[str, str], tmp_path: Path, capsys: pytest.Cap
     assert compile_command(arguments) == 0
     assert f"{sum(TARGETS.values())} files written" in capsys.readouterr().out
     assert {file.name: file.read_text() for file in (tmp_path / "out").iterdir()} == made
+
+
+def test_a_part_of_the_contracts_has_no_manifest(tmp_path: Path) -> None:
+    """As buf asks by default: once for each folder."""
+    some = ["acme/finance/v1/transaction.proto"]
+    files = descriptors(some, [CONTRACTS], tmp_path)
+    response = plugin.respond(request(files, some, f"target=manifest,source_root={CONTRACTS}"))
+    assert "error[partial-request]" in response.error
+    assert "acme/text/v1/text.proto" in response.error
+    assert "target manifest" in response.error
+    # The other two are about one contract a file.
+    assert not plugin.respond(request(files, some, f"target=odcs,target=jsonschema,source_root={CONTRACTS}")).error

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from protocontract import Contract, testing
 from tests.examples import examples
-from tests.exports.support import MORE, Exported, example, kind
+from tests.exports.support import MORE, Compiled, Exported, example, kind
 from tests.support.messages import messages
 from tests.testing.support import KINDS, example_contracts
 
@@ -113,3 +113,15 @@ def test_the_example_contracts(name: str) -> None:
         agree(exported, json_format.MessageToJson(near))
 
     check()
+
+
+def test_hostile_texts_stay_texts() -> None:
+    """In comments and constants: the file shows no control of the writing direction, and reads back as it was."""
+    source = """syntax = "proto3"; package kinds; import "buf/validate/validate.proto";
+    // Turned \u202e round, "quoted" \\ and \U000e0041.
+    message A { string f = 1 [(buf.validate.field).string = {in: ["\u202e", "a\\"b", "\U000e0041"]}]; }"""
+    (text,) = Compiled(source).files.values()
+    assert all(char.isprintable() or char == "\n" for char in text)
+    read = json.loads(text)
+    assert read["description"] == 'Turned \u202e round, "quoted" \\ and \U000e0041.'
+    assert read["properties"]["f"]["enum"] == ["\u202e", 'a"b', "\U000e0041"]

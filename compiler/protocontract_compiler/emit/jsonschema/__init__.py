@@ -8,13 +8,13 @@ the ``$comment`` of what it is about, and left out. docs/exports.md.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Any, Final
 
 from protocontract_compiler import ir
 from protocontract_compiler.emit.jsonschema.messages import Messages
 from protocontract_compiler.emit.output import OutputFile
+from protocontract_compiler.emit.plain import json_text
 from protocontract_compiler.emit.python import tool_version
 from protocontract_compiler.ir_dump import fingerprint
 from protocontract_compiler.passes import reach
@@ -68,4 +68,4 @@ def document(schema: ir.Schema, message: ir.Message, *, normalized: bool) -> str
     }
     if messages.definitions:
         whole["$defs"] = dict(sorted(messages.definitions.items()))
-    return json.dumps(whole, indent=2, ensure_ascii=False) + "\n"
+    return json_text(whole)

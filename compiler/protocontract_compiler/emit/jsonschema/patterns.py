@@ -86,10 +86,8 @@ def _character(code: int, special: str) -> str:
         return f"\\{char}"
     if _SURROGATES[0] <= code <= _SURROGATES[1]:
         return f"\\u{code:04x}"
-    # Above the basic plane the engines share no escape: the character stands for itself.
-    if char.isprintable() or code > 0xFFFF:
-        return char
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}"
+    # The engines share escapes of two digits alone: any other character stands for itself.
+    return f"\\x{code:02x}" if code < 256 and not char.isprintable() else char
 
 
 # ----------------------------------------------------------------------------------------------------------------------

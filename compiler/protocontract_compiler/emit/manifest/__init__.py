@@ -6,7 +6,6 @@ It spans the files of a request, so a part of one has none (``passes.check_whole
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from itertools import islice
 from typing import Any, Final
@@ -15,7 +14,7 @@ from protocontract.violations import error_code
 from protocontract_compiler import ir
 from protocontract_compiler.emit import jsonschema, odcs
 from protocontract_compiler.emit.output import OutputFile
-from protocontract_compiler.emit.plain import one_line, word
+from protocontract_compiler.emit.plain import json_text, one_line, word
 from protocontract_compiler.emit.python import tool_version
 from protocontract_compiler.generated_names import contract_file_of
 from protocontract_compiler.ir_dump import fingerprint
@@ -42,7 +41,7 @@ def emit(schema: ir.Schema) -> list[OutputFile]:
         "enums": {name: _enum(schema.enums[name]) for file in requested for name in file.enums},
         "services": [_service(schema.services[name]) for file in requested for name in file.services],
     }
-    return [OutputFile(FILE, json.dumps(whole, indent=2, ensure_ascii=False) + "\n")]
+    return [OutputFile(FILE, json_text(whole))]
 
 
 def _contract(schema: ir.Schema, message: ir.Message, contract: ir.ContractOptions) -> dict[str, Any]:
