@@ -243,12 +243,13 @@ class Promise:
     """One line of what a message guarantees: a field (or the message, with an empty path) and its rules in prose.
 
     ``path`` has ``[]`` for each repeated field or map on the way: ``entities[].label``. ``rule_ids`` are the ids of all
-    violations that break it.
+    violations that break it. ``of_message``: it is of the message at the path as a whole, or of a oneof.
     """
 
     path: str
     text: str
     rule_ids: tuple[str, ...] = ()
+    of_message: bool = False
 
 
 # ----------------------------------------------------------------------------------------------------------------------

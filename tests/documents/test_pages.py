@@ -292,6 +292,41 @@ def test_shares_are_not_rounded(share: float, text: str) -> None:
     assert Words("en").percent(share) == text
 
 
+NESTED = """
+syntax = "proto3"; package nested;
+import "protocontract/v1/contract.proto"; import "buf/validate/validate.proto";
+message Outer {
+  option (protocontract.v1.contract).version = "1.0.0";
+  Inner one = 1 [(buf.validate.field).required = true];
+  repeated Inner many = 2;
+  map<string, Inner> named = 3;
+}
+message Inner {
+  option (buf.validate.message).cel = {
+    id: "inner.order" message: "it ends after it begins" expression: "this.from < this.to"
+  };
+  option (buf.validate.message).cel = {id: "inner.bare" expression: "this.from != 7"};
+  option (buf.validate.message).oneof = {fields: ["from", "to"]};
+  int32 from = 1;
+  int32 to = 2;
+}
+"""
+
+
+def test_rules_of_messages_are_sentences_of_their_own(tmp_path: Path) -> None:
+    (tmp_path / "nested.proto").write_text(NESTED)
+    assert _points(pages(tmp_path)["nested.Outer.md"], "guarantees") == [
+        "`one` is always set.",
+        *(
+            f"`{path}`: {sentence}"
+            for path in ("one", "many[]", "named[]")
+            for sentence in (
+                "it ends after it begins.", "The rule `inner.bare` is kept.", "at most one of `from` and `to` is set."
+            )
+        ),
+    ]  # fmt: skip
+
+
 def test_a_contract_without_rules(tmp_path: Path) -> None:
     (tmp_path / "bare.proto").write_text(
         'syntax = "proto3"; package bare; import "protocontract/v1/contract.proto";\n'

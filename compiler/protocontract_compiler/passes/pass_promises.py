@@ -81,14 +81,14 @@ class _Deriving:
             yield from self._of_message(inner, f"{prefix}{field.name}{mark}.", (*outer, inner.full_name))
         for oneof in message.oneofs:
             if oneof.required:
-                yield ir.Promise(prefix + oneof.name, self._said_of("oneof_set", oneof.fields), ("required",))
+                yield ir.Promise(prefix + oneof.name, self._said_of("oneof_set", oneof.fields), ("required",), True)
         for check in message.rules.checks:
             text = check.message if check.message and not check.message.endswith("returned false") else ""
             text = text or check.rule_id or check.source
-            yield ir.Promise(prefix.removesuffix("."), text, (check.rule_id or check.source,))
+            yield ir.Promise(prefix.removesuffix("."), text, (check.rule_id or check.source,), True)
         for rule in message.rules.oneofs:
             bound = "oneof_exactly" if rule.required else "oneof_most"
-            yield ir.Promise(prefix.removesuffix("."), self._said_of(bound, rule.fields), ("message.oneof",))
+            yield ir.Promise(prefix.removesuffix("."), self._said_of(bound, rule.fields), ("message.oneof",), True)
 
     def _said_of(self, key: str, fields: tuple[str, ...]) -> str:
         return self._tongue.say(key, self._tongue.either(map(self._tongue.code, fields), "and"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from protocontract.levels import DEFAULT_WINDOW, minimum_records
 from protocontract.violations import error_code
 from protocontract_compiler import ir
 from protocontract_compiler.emit.documents import tidy
+from protocontract_compiler.emit.documents.beside import consumers, history
 from protocontract_compiler.emit.documents.blocks import (
     Block,
     Code,
@@ -26,27 +27,18 @@ from protocontract_compiler.emit.documents.blocks import (
     Table,
     Text,
     marked,
-    parts_of,
 )
 from protocontract_compiler.emit.documents.codes import Explained, explained, explained_rule, rules_of_records
+from protocontract_compiler.emit.documents.fields import FieldTables
 from protocontract_compiler.emit.documents.words import Words
 from protocontract_compiler.emit.python import tool_version
 from protocontract_compiler.ir_dump import fingerprint
-from protocontract_compiler.passes import reach
 from protocontract_compiler.passes.codes import RulePlace, places
 from protocontract_compiler.passes.pass_promises import promises_in
 from protocontract_compiler.passes.tongues import SPOKEN
 
-#: Values of an enum and error codes that a table shows before it is folded.
-_ROWS: Final = 24
 #: A contract has so many places at most that documents list; the number of paths can be exponential.
 _PLACES: Final = 2000
-_TYPES: Final = {
-    ir.TYPE_DOUBLE: "double", ir.TYPE_FLOAT: "float", ir.TYPE_INT64: "int64", ir.TYPE_UINT64: "uint64",
-    ir.TYPE_INT32: "int32", ir.TYPE_FIXED64: "fixed64", ir.TYPE_FIXED32: "fixed32", ir.TYPE_BOOL: "bool",
-    ir.TYPE_STRING: "string", ir.TYPE_BYTES: "bytes", ir.TYPE_UINT32: "uint32", ir.TYPE_SFIXED32: "sfixed32",
-    ir.TYPE_SFIXED64: "sfixed64", ir.TYPE_SINT32: "sint32", ir.TYPE_SINT64: "sint64",
-}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -107,7 +99,7 @@ class ContractPage:
         yield from self._guarantees()
         yield from self._levels()
         yield from self._uniform()
-        yield from self._fields()
+        yield from FieldTables(self._schema, self._message, self._language).blocks()
         yield from self._examples()
         yield from self._codes()
         yield from history(self._say, self._dossier.history)
@@ -115,7 +107,7 @@ class ContractPage:
 
     def _facts(self) -> Facts:
         contract, say = self._contract, self._say
-        pairs: list[tuple[str, Text]] = [(say("owner"), contract.owner or Quiet(say("none")).text)]
+        pairs: list[tuple[str, Text]] = [(say("owner"), contract.owner or say("none"))]
         for key, value in (("topic", contract.topic), ("dead_letters", contract.dead_letter_topic),
                            ("key", contract.key_field), ("event_time", contract.event_time)):  # fmt: skip
             if value:
@@ -139,7 +131,7 @@ class ContractPage:
 
     def _sentence(self, promise: ir.Promise) -> Text:
         say = self._say
-        if promise.path and not self._is_of_message(promise):
+        if not promise.of_message:
             warned = bool(promise.rule_ids) and all(
                 self._severity(promise.path, rule_id) == "WARNING" for rule_id in promise.rule_ids
             )
@@ -148,12 +140,9 @@ class ContractPage:
         where: list[Part] = [Code(promise.path), say("colon")] if promise.path else []
         if promise.text in promise.rule_ids:
             # A rule without words of its own: what it says is in the example of it.
-            said = next(
-                (dict(each.says)[self._language] for each in self._refused.values()
-                 if each.rule_id == promise.text and each.says and dict(each.says)[self._language] != promise.text),
-                "",
-            )  # fmt: skip
-            if not said:
+            told = (dict(each.says)[self._language] for each in self._refused.values() if each.rule_id == promise.text)
+            said = next(told, promise.text)
+            if said == promise.text or said.endswith("returned false"):
                 return [*where, *marked(say("rule_kept", self._tongue.code(promise.text)))]
             return [*where, *marked(self._as_sentence(said, begins=not where))]
         return [*where, *marked(self._as_sentence(promise.text, begins=not where))]
@@ -163,23 +152,6 @@ class ContractPage:
         text = f"{text[:1].upper()}{text[1:]}" if begins else text
         # The contract's own words may be in another language than the page.
         return f"{text}." if text.isascii() else self._say("rule_said", text)
-
-    def _is_of_message(self, promise: ir.Promise) -> bool:
-        """Whether the promise is of a message as a whole or of a oneof, and says so in a sentence of its own."""
-        return not any(self._field_at(promise.path))
-
-    def _field_at(self, path: str) -> Iterator[ir.Field]:
-        message: ir.Message | None = self._message
-        found: ir.Field | None = None
-        for step in path.replace("[]", "").split("."):
-            found = next((each for each in message.fields if each.name == step), None) if message is not None else None
-            message = self._schema.messages.get(found.element_message or "") if found is not None else None
-        if found is not None and not self._ends_in_message_rule(path):
-            yield found
-
-    def _ends_in_message_rule(self, path: str) -> bool:
-        """Whether the path is that of a message whose own rule is meant: ``entities[]``."""
-        return path.endswith("[]")
 
     def _severity(self, path: str, rule_id: str) -> str:
         for place in self._places:
@@ -199,11 +171,9 @@ class ContractPage:
         yield Paragraph(say("levels_lead", say.duration(window), f"{minimum_records(fewest):,}"))
         since = self._tongue.code(self._contract.event_time) if self._contract.event_time else say("its_timestamp")
         found: list[str] = []
-        for key, value, show in (
-            ("compliance", level.compliance, say.percent), ("error_rate", level.error_rate, say.percent),
-        ):  # fmt: skip
-            if value is not None:
-                found.append(say(f"level_{key}", show(value)))
+        for key, share in (("compliance", level.compliance), ("error_rate", level.error_rate)):
+            if share is not None:
+                found.append(say(f"level_{key}", say.percent(share)))
         if level.latency is not None:
             found.append(say("level_latency", say.duration(level.latency), since))
         if level.frequency is not None:
@@ -215,22 +185,16 @@ class ContractPage:
 
     def _uniform(self) -> Iterator[Block]:
         say = self._say
-        normalised = [
-            (promise_path, field)
-            for promise_path, field in _fields(self._schema, self._message, "", (self._message.full_name,))
-            if field.normalizer is not None
+        sentences = [
+            marked(say("uniform_sentence", self._tongue.code(path), tidy.normalizer(say, self._tongue, word)))
+            for path, field in _fields(self._schema, self._message, "", (self._message.full_name,))
+            if (word := field.normalizer) is not None
         ]
-        if not normalised:
+        if not sentences:
             return
         yield Heading(say("uniform"), "uniform")
         yield Paragraph(say("uniform_lead"))
-        yield Points(
-            [
-                marked(say("uniform_sentence", self._tongue.code(path), tidy.normalizer(say, self._tongue, normalizer)))
-                for path, field in normalised
-                if (normalizer := field.normalizer) is not None
-            ]
-        )
+        yield Points(sentences)
         cleaned = [each for each in self._dossier.examples if each.kind == "cleaned"]
         if cleaned:
             yield Table(
@@ -241,101 +205,6 @@ class ContractPage:
                     for each in cleaned
                 ],
             )  # fmt: skip
-
-    # -- tables
-
-    def _fields(self) -> Iterator[Block]:
-        say = self._say
-        yield Heading(say("fields"), "fields")
-        messages = [each for each in reach.reached(self._schema, self._message)
-                    if not each.full_name.startswith("google.protobuf.")]  # fmt: skip
-        enums: dict[str, ir.Enum] = {}
-        for message in messages:
-            if message is not self._message:
-                yield Heading(self._named("of_message", message.full_name), _anchor(message.full_name), 3)
-                if message.comment:
-                    yield Paragraph(tidy.prose(message.comment))
-            own = {promise.path: promise.text for promise in promises_in(self._schema, self._tongue)(message)}
-            yield Table(
-                (say("number"), say("field"), say("type"), say("must"), say("means")),
-                [self._field_row(message, field, own.get(field.name, "")) for field in message.fields],
-            )
-            for field in message.fields:
-                name = (field.value or field).enum
-                if name is not None and not name.startswith("google.protobuf."):
-                    enums[name] = self._schema.enums[name]
-        for enum in enums.values():
-            yield Heading(self._named("of_enum", enum.full_name), _anchor(enum.full_name), 3)
-            rows = [self._value_row(value) for value in enum.values]
-            head = (say("number"), say("value"), say("code_of_value"), say("aliases"))
-            # Most enums have neither codes nor aliases.
-            used = [at for at in range(len(head)) if any(parts_of(row.cells[at]) for row in rows)]
-            rows = [Row([row.cells[at] for at in used]) for row in rows]
-            yield Table([head[at] for at in used], rows[:_ROWS], rows[_ROWS:], say("more_rows", len(rows) - _ROWS))
-
-    def _named(self, key: str, full_name: str) -> Text:
-        return marked(self._say(key, self._tongue.code(full_name.removeprefix(f"{self._package()}."))))
-
-    def _package(self) -> str:
-        return self._schema.files[self._message.file].package
-
-    def _field_row(self, message: ir.Message, field: ir.Field, promise: str) -> Row:
-        say = self._say
-        notes = self._notes(message, field)
-        means: list[Part] = list(tidy.prose(field.comment))
-        if notes:
-            means += [" "] if means else []
-            means.append(Quiet(f"({say('comma').join(notes)})" if self._language == "en"
-                               else f"（{say('comma').join(notes)}）"))  # fmt: skip
-        return Row((str(field.number), Code(field.name), self._type(field), marked(promise), means))
-
-    def _notes(self, message: ir.Message, field: ir.Field) -> list[str]:
-        say, governed = self._say, field.governance
-        found = [
-            say(f"note_{key}", value)
-            for key, value in (
-                ("since", governed.since), ("sunset", governed.sunset), ("renamed", governed.renamed_from),
-                ("unit", governed.unit), ("currency", governed.currency),
-            )
-            if value
-        ]  # fmt: skip
-        if field.oneof is not None:
-            found.append(say("note_oneof", field.oneof))
-        elif field.has_presence and not field.is_message and field.shape is ir.Shape.SINGULAR:
-            found.append(say("optional"))
-        if governed.acknowledge:
-            found.append(say("note_acknowledge"))
-        return found
-
-    def _type(self, field: ir.Field) -> Text:
-        say = self._say
-        if field.key is not None and field.value is not None:
-            return self._joined(say("map_of", "\x00", "\x01"), [self._one_type(field.key), self._one_type(field.value)])
-        one = self._one_type(field)
-        return [one] if field.shape is ir.Shape.SINGULAR else self._joined(say("list_of", "\x00"), [one])
-
-    def _joined(self, text: str, parts: list[Part]) -> Text:
-        found: list[Part] = []
-        rest = text
-        for at, part in enumerate(parts):
-            before, _, rest = rest.partition(chr(at))
-            found += [before, part]
-        return [*found, rest]
-
-    def _one_type(self, field: ir.Field) -> Part:
-        name = field.message or field.enum
-        if name is None:
-            return Code(_TYPES.get(field.type, "group"))
-        shown = Code(name.removeprefix(f"{self._package()}."))
-        known = name != self._message.full_name and not name.startswith("google.protobuf.")
-        return Link(shown, anchor=_anchor(name)) if known else shown
-
-    def _value_row(self, value: ir.EnumValue) -> Row:
-        aliases: list[Part] = []
-        for alias in value.aliases:
-            aliases += [", "] if aliases else []
-            aliases.append(Code(alias))
-        return Row((str(value.number), Code(value.name), Code(value.code) if value.code else "", aliases))
 
     # -- examples and codes
 
@@ -366,8 +235,6 @@ class ContractPage:
 
     def _codes(self) -> Iterator[Block]:
         say = self._say
-        if not self._places:
-            return
         yield Heading(say("codes"), "codes")
         yield Paragraph(say("codes_lead"))
         rows = [self._code_row(place) for place in self._places]
@@ -394,52 +261,6 @@ class ContractPage:
         )
 
 
-def history(say: Words, versions: tuple[ir.Version, ...]) -> Iterator[Block]:
-    """The section about a contract's versions."""
-    yield Heading(say("history"), "history")
-    if not versions:
-        yield Paragraph(marked(say("no_history")))
-        return
-    rows = [
-        Row((version.version, version.date, _changes(say, version, first=version is versions[-1])))
-        for version in versions
-    ]
-    yield Table((say("version").lower(), say("date"), say("changes")), rows)
-
-
-def _changes(say: Words, version: ir.Version, *, first: bool) -> Text:
-    parts: list[Part] = []
-    for change in version.changes:
-        parts += ["; "] if parts else []
-        parts += [Code(change.path), f" {change.text} ", Quiet(f"({say(f'direction_{change.direction}')})")]
-    return parts or [Quiet(say("first_version" if first else "no_changes"))]
-
-
-def consumers(say: Words, modules: tuple[ir.Consumer, ...], full_name: str) -> Iterator[Block]:
-    """The section about the modules that use a contract."""
-    yield Heading(say("consumers"), "consumers")
-    if not modules:
-        yield Paragraph(marked(say("no_consumers")))
-        return
-    rows = [
-        Row((Code(module.module), module.owner, say(f"role_{module.role}"), ", ".join(module.languages),
-             _uses(say, module, full_name)))
-        for module in modules
-    ]  # fmt: skip
-    yield Table((say("module"), say("owner").lower(), say("role"), say("languages"), say("uses")), rows)
-
-
-def _uses(say: Words, module: ir.Consumer, full_name: str) -> Text:
-    package = full_name.rpartition(".")[0]
-    parts: list[Part] = []
-    if module.is_recorded and not module.uses:
-        return Quiet(say("uses_whole"))
-    for use in module.uses:
-        parts += [", "] if parts else []
-        parts.append(Code(use.removeprefix(f"{full_name}.").removeprefix(f"{package}.")))
-    return parts or [Quiet(say("uses_unknown"))]
-
-
 def _fields(
     schema: ir.Schema, message: ir.Message, prefix: str, outer: tuple[str, ...]
 ) -> Iterator[tuple[str, ir.Field]]:
@@ -455,10 +276,3 @@ def _fields(
 def _most(found: Iterator[RulePlace]) -> Iterator[RulePlace]:
     for _, place in zip(range(_PLACES), found, strict=False):
         yield place
-
-
-def _anchor(full_name: str) -> str:
-    return full_name.replace(".", "-")
-
-
-Maker = Callable[[str], Page]

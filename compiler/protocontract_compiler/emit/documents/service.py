@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from protocontract_compiler import ir
+from protocontract_compiler.emit.documents.beside import consumers
 from protocontract_compiler.emit.documents.blocks import (
     Block,
     Code,
@@ -19,7 +20,6 @@ from protocontract_compiler.emit.documents.blocks import (
     Text,
     marked,
 )
-from protocontract_compiler.emit.documents.contract import consumers
 from protocontract_compiler.emit.documents.words import Words
 from protocontract_compiler.emit.python import tool_version
 from protocontract_compiler.passes.tongues import SPOKEN

@@ -9,7 +9,7 @@ from typing import Final
 from protocontract_compiler.passes.tongues import spaced
 
 _ENGLISH: Final = {
-    "language": "English", "contracts": "Contracts", "contract": "contract", "unversioned": "no version",
+    "language": "English", "contracts": "Contracts",
     "owner": "Owner", "topic": "Topic", "dead_letters": "Dead letters", "event_time": "Time of an event",
     "key": "Key of a record", "source": "Source", "fingerprint": "Fingerprint", "version": "Version", "none": "none",
     "guarantees": "What is guaranteed",
@@ -47,7 +47,7 @@ _ENGLISH: Final = {
     "no_example": "No example is known: no record that keeps all rules was found by trying.",
     "refused": "What is refused",
     "refused_lead": "Each row is a part of a record that the contract refused for this reason.",
-    "not_set": "not set", "hidden": "not shown", "why": "why", "code": "code",
+    "not_set": "not set", "why": "why", "code": "code",
     "codes": "Error codes",
     "codes_lead": "A code stands for one rule at one place of this contract, in every language and release.",
     "helps": "what helps", "severity_WARNING": "warning only", "contexts": "only for {0}",
@@ -60,7 +60,6 @@ _ENGLISH: Final = {
     "role_reader": "reads", "role_writer": "writes", "role_both": "reads and writes", "role_unknown": "not known",
     "no_consumers": "No module is known that uses it (\x02modules.toml\x03, locks).",
     "uses_unknown": "not recorded", "uses_whole": "the message as a whole",
-    "service": "Service", "methods": "Methods", "request": "request", "response": "response",
     "streams": "stream of {0}", "method_lead": "{0} takes {1} and answers {2}.",
     "rpc_deadline": "A call that sets no deadline of its own has {0}.",
     "rpc_max_deadline": "A call may take {0} at most.",
@@ -80,7 +79,6 @@ _ENGLISH: Final = {
     "rpc_fallback_agreement": "It gives the same label in {0} of the probes.",
     "rpc_fallback_max_abs": "Its numbers differ by {0} at most.",
     "rpc_fallback_max_rel": "Its numbers differ by {0} of the value at most.",
-    "used_by": "Used by",
     "index_lead": "What each contract promises, who answers for it, and what its error codes mean.",
     "search": "Search contracts, fields, rules and codes", "search_none": "Nothing found.",
     "services": "Services", "all_contracts": "All contracts", "promises_count": "{0} promises",
@@ -111,7 +109,7 @@ _ENGLISH: Final = {
 }  # fmt: skip
 
 _CHINESE: Final = {
-    "language": "中文", "contracts": "数据合约", "contract": "合约", "unversioned": "无版本号",
+    "language": "中文", "contracts": "数据合约",
     "owner": "负责人", "topic": "主题", "dead_letters": "死信主题", "event_time": "事件时间",
     "key": "记录的键", "source": "源文件", "fingerprint": "指纹", "version": "版本", "none": "无",
     "guarantees": "合约保证的内容",
@@ -146,7 +144,7 @@ _CHINESE: Final = {
     "no_example": "没有示例：未能试出符合全部规则的记录。",
     "refused": "被拒绝的内容",
     "refused_lead": "每一行是一条记录的一部分，合约因所列原因拒绝了该记录。",
-    "not_set": "未填写", "hidden": "不显示", "why": "原因", "code": "错误码",
+    "not_set": "未填写", "why": "原因", "code": "错误码",
     "codes": "错误码",
     "codes_lead": "一个错误码代表本合约中一处的一条规则，在任何语言和版本中都不变。",
     "helps": "处理办法", "severity_WARNING": "仅警告", "contexts": "仅用于 {0}",
@@ -159,7 +157,6 @@ _CHINESE: Final = {
     "role_reader": "读取", "role_writer": "写入", "role_both": "读取和写入", "role_unknown": "未知",
     "no_consumers": "没有已知的使用方（\x02modules.toml\x03、锁文件）。",
     "uses_unknown": "没有记录", "uses_whole": "整个消息",
-    "service": "服务", "methods": "方法", "request": "请求", "response": "响应",
     "streams": "{0} 流", "method_lead": "{0} 接收 {1}，返回 {2}。",
     "rpc_deadline": "未设期限的调用，期限为{0}。",
     "rpc_max_deadline": "一次调用最长{0}。",
@@ -179,7 +176,6 @@ _CHINESE: Final = {
     "rpc_fallback_agreement": "两者在 {0} 的探测中给出相同的标签。",
     "rpc_fallback_max_abs": "两者的数值相差不超过 {0}。",
     "rpc_fallback_max_rel": "两者的数值相差不超过数值的 {0}。",
-    "used_by": "使用处",
     "index_lead": "每个合约的承诺、负责人和错误码的含义。",
     "search": "搜索合约、字段、规则和错误码", "search_none": "没有找到。",
     "services": "服务", "all_contracts": "全部合约", "promises_count": "{0} 项承诺",
