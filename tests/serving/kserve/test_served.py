@@ -30,13 +30,14 @@ def test_a_service_makes_batches_for_a_model_elsewhere(scheme: str) -> None:
         return doubled(request)
 
     async def main(address: str) -> None:
-        async with serving("Echo", spec(address, scheme)) as (_, call):
+        # Only a full batch, of eight rows, starts.
+        async with serving("Patient", spec(address, scheme)) as (_, call):
             seen.clear()  # of the row that warmed it up
-            answers = await asyncio.gather(*(call(rows(at)) for at in range(8)))
+            calls = [call(rows(at), path="/lab.v1.Patient/Run") for at in range(8)]
+            answers = await asyncio.gather(*calls)
             assert [numbers(each) for each in answers] == [[2 * at] for at in range(8)]
-            # Eight rows are a full batch.
             assert seen == [8]
-            assert await trailers(call(rows(1))) == {
+            assert await trailers(calls[0]) == {
                 "protocontract-model": "scale@1",
                 "protocontract-provider": f"kserve-{scheme}",
             }
