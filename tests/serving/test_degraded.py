@@ -354,9 +354,10 @@ def test_s21_a_hundred_wait_and_the_others_do_not(tmp_path: Path) -> None:
             await until(lambda: sum(each.done() for each in calls) == 400)
             assert server.versions.waiting == 100
             assert {each.result()[:2] for each in calls if each.done()} == {("RESOURCE_EXHAUSTED", "QUEUE_FULL")}
+            waiting = [each for each in calls if not each.done()]
             engine.go.set()
             await busy
-            answered = await asyncio.gather(*(each for each in calls if not each.done()), return_exceptions=True)
+            answered = await asyncio.gather(*waiting, return_exceptions=True)
             assert [str(each) for each in answered] == ["the call was answered"] * 100
 
     asyncio.run(main())
