@@ -110,7 +110,7 @@ def parse_parameter(parameter: str, diagnostics: Diagnostics) -> pipeline.Compil
         else:
             diagnostics.error(
                 "parameter", nowhere, f"no parameter `{part}`; expected strict, target=..., source_root=..., "
-                "types=protobuf-es, types=plain or messages=...",
+                "records=..., types=protobuf-es, types=plain or messages=...",
                 did_you_mean(name, _PARAMETERS) if name not in _PARAMETERS else None,
             )  # fmt: skip
     if diagnostics.failed:
