@@ -139,6 +139,31 @@ def test_s28_on_a_thread_of_its_own(path: Path) -> None:
     engine.close()
 
 
+def test_what_a_probe_starts_after_the_end_is_closed(path: Path) -> None:
+    """The service stops while a device is tried: nobody waits for it, and nothing stays open."""
+    factory = Factory(path)
+    engine = degrading(path, CPU, factory)
+    primary(engine).kind = "memory"
+    engine.run(rows(1))
+    start, end = threading.Event(), threading.Event()
+
+    def slowly() -> Breaking:
+        start.set()
+        assert end.wait(30)
+        return factory()
+
+    engine._start = slowly  # type: ignore[misc]
+    trying = threading.Thread(target=engine.probe)
+    trying.start()
+    assert start.wait(30)
+    engine.close()
+    end.set()
+    trying.join(30)
+    assert [made.closed for made in factory.made] == [True, True]
+    assert engine.degraded
+    assert not engine.probe()
+
+
 def test_s28_undeclared_kinds_of_failure_are_failures(path: Path) -> None:
     """What the inputs do to a model, they do on any device."""
     engine = degrading(path, CPU)

@@ -87,8 +87,8 @@ def test_labels_and_what_the_texts_look_like(tmp_path: Path) -> None:
         for text in ("тихо.", "тихо.", "тихо."):
             await call(message("Saying", text=text))
 
-    log = EvidenceLog(tmp_path / "evidence.jsonl")
-    found, metrics = watched("Moods", models, body, steps=steps(), evidence=log, window=3)
+    with EvidenceLog(tmp_path / "evidence.jsonl") as log:
+        found, metrics = watched("Moods", models, body, steps=steps(), evidence=log, window=3)
     method, model = "/lab.v1.Moods/Tell", next(key[1] for key in found if key[0] == "model_service_model_info")
     labels = {key[4]: value for key, value in found.items() if key[0] == "model_service_labels_total"}
     assert labels == {"FEELING_CALM": 4, "FEELING_GLAD": 2}
@@ -117,8 +117,9 @@ def test_a_model_that_answers_otherwise_on_the_same_inputs(tmp_path: Path) -> No
         for _ in range(3):
             await call(message("Saying", text="calm."))
 
-    log = EvidenceLog(tmp_path / "evidence.jsonl")
-    found, metrics = watched("Moods", models, body, steps=steps(), evidence=log, window=3, open_model=engines)
+    with EvidenceLog(tmp_path / "evidence.jsonl") as log:
+        options: dict[str, Any] = {"steps": steps(), "evidence": log, "window": 3, "open_model": engines}
+        found, metrics = watched("Moods", models, body, **options)
     assert metrics.as_dict()["/lab.v1.Moods/Tell"]["shifts"]["labels"] == 1
     assert found["model_service_change", "/lab.v1.Moods/Tell", "environment"] == 1
 

@@ -213,12 +213,13 @@ class Degrading:
         return self._instead(inputs, outputs, failed)
 
     def close(self) -> None:
-        """Close both, and stop looking."""
+        """Close both, and stop looking. It does not wait for a probe that runs: what that starts, it closes."""
         self._stop.set()
-        with self._probing:
-            if self._primary is not None:
-                self._primary.close()
-            self.stand_in.close()
+        with self._lock:
+            primary, self._primary = self._primary, None
+        if primary is not None:
+            primary.close()
+        self.stand_in.close()
 
     # -- what it does besides
 
@@ -281,8 +282,14 @@ class Degrading:
             if primary is None:
                 self._tell("probe_failed", why)
                 return False
+            before = self._reason
             with self._lock:
-                self._primary, before, self._reason = primary, self._reason, ""
+                closed = self._stop.is_set()
+                if not closed:
+                    self._primary, self._reason = primary, ""
+            if closed:
+                primary.close()
+                return False
             self._tell("recovered", f"after {before}")
             return True
 
