@@ -219,8 +219,8 @@ class InferenceServer:
 
     @property
     def address(self) -> str:
-        """``HOST:PORT``."""
-        return f"{self.host}:{self.port}"
+        """``HOST:PORT``, or the socket's path (``unix:...``)."""
+        return self._listen if self._listen.startswith("unix:") else f"{self.host}:{self.port}"
 
     @property
     def versions(self) -> Versions:

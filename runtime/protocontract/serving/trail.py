@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import logging
 import sys
 import threading
 import uuid
@@ -12,6 +14,8 @@ from typing import Any, Final
 from protocontract.chain import CanonicalError, EvidenceError, EvidenceLog, Level, Record, Recorder, ValueStore, digest
 from protocontract.contract import Contract
 from protocontract.serving.rejection import refused
+
+log: Final = logging.getLogger("protocontract.serving")
 
 #: Trailing metadata that has the id under which evidence holds a request.
 REQUEST_KEY: Final = "protocontract-request"
@@ -43,11 +47,19 @@ class Trail:
                 self.recorder = self._log.record(_id_of(message), self._level)
 
     def keep(self, value: Any) -> str | None:
-        """The digest of a value, which is kept where values are. Raises Rejected where evidence is required."""
+        """The digest of a value, which is kept where values are. Raises Rejected where evidence is required.
+
+        A value that cannot be kept is logged and no more: the evidence has its digest all the same.
+        """
         if self.recorder is None:
             return None
         with self._held():
-            return digest(value) if self._store is None else self._store.put(value)
+            if self._store is not None:
+                try:
+                    return self._store.put(value)
+                except OSError as error:
+                    _not_kept(error)
+            return digest(value)
         return None
 
     def stage(
@@ -113,6 +125,16 @@ class Trail:
                     f"the evidence of the request could not be written ({type(error).__name__}), and is required",
                     reason="EVIDENCE",
                 ) from error
+
+
+_lost: Final = itertools.count(1)
+
+
+def _not_kept(error: OSError) -> None:
+    count = next(_lost)
+    # The first, the second, the fourth and so on: a disk that is full stays so for a while.
+    if count & (count - 1) == 0:
+        log.error("%d values could not be kept so far: %s", count, error.strerror or type(error).__name__)
 
 
 def _id_of(message: Any) -> str:

@@ -148,6 +148,19 @@ def test_required_evidence_that_cannot_be_written_fails_the_request(
     assert (found.ok, found.closed, found.lost) == (True, 1, 1)
 
 
+def test_values_that_cannot_be_kept_cost_no_evidence(tmp_path: Path, model: list[ModelSpec]) -> None:
+    (tmp_path / "values").write_text("a file where the folder would be")
+    path = tmp_path / "evidence.jsonl"
+
+    async def main() -> None:
+        with EvidenceLog(path) as log:
+            async with serving("Moods", model, steps=steps(), evidence=log, inputs=tmp_path / "values") as (_, call):
+                assert (await call(saying("hm...", request_id="a"))).feeling == 1
+
+    asyncio.run(main())
+    assert stages(path, "a")[3].digest_in == digest({"counts": np.array([[3, 0, 0, 5]], "float32")})
+
+
 def test_best_effort_answers_and_tells_the_gap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "evidence.jsonl"
     write = os.write
