@@ -11,7 +11,8 @@ import grpc
 import grpc.aio
 import pytest
 
-from protocontract.serving.rejection import MAX_STATUS
+from protocontract.serving.interceptor_aio import abort
+from protocontract.serving.rejection import MAX_STATUS, refused
 from tests.serving.echo import KINDS, STYLES, Seen, answer, ask, call, call_into, serving, status
 
 TABLE = [(kind, style) for kind in KINDS for style in STYLES]
@@ -240,3 +241,20 @@ def test_trailing_metadata_of_the_handler_stays() -> None:
         assert dict(caught.value.trailing_metadata() or ())["x-mark"] == "1"
 
     run("aio, iterators", Seen(), body, marking)
+
+
+def test_a_status_that_nobody_takes_any_more_is_no_error_of_the_service() -> None:
+    """The caller is gone when its refusal is sent. gRPC raises then, where it cannot send."""
+
+    class Context:
+        def trailing_metadata(self) -> tuple[()]:
+            return ()
+
+        async def abort(self, *_: Any) -> None:
+            raise grpc.aio.InternalError('Failed "execute_batch": (<operations>,)')
+
+    async def main() -> None:
+        with pytest.raises(asyncio.CancelledError):
+            await abort(Context(), refused("RESOURCE_EXHAUSTED", "as many wait as may"))
+
+    asyncio.run(main())

@@ -213,10 +213,17 @@ async def _before(until: float | None, work: Awaitable[T], call: Call) -> T:
 
 
 async def abort(context: Any, rejected: Rejected) -> NoReturn:
-    """End a call with a status, behind the trailing metadata that the context has already."""
-    await context.abort(
-        getattr(grpc.StatusCode, rejected.code),
-        rejected.status.message,
-        (*(context.trailing_metadata() or ()), *rejected.metadata()),
-    )
+    """End a call with a status, behind the trailing metadata that the context has already.
+
+    Where the call is over already (its caller is gone, its deadline past), gRPC cannot send it: the call ends as one
+    that was cancelled, which it is, and not as an error of the service in its log.
+    """
+    try:
+        await context.abort(
+            getattr(grpc.StatusCode, rejected.code),
+            rejected.status.message,
+            (*(context.trailing_metadata() or ()), *rejected.metadata()),
+        )
+    except grpc.aio.InternalError:
+        raise asyncio.CancelledError from None
     raise AssertionError("abort returned")
