@@ -96,6 +96,12 @@ def test_json_flat_and_nested(proxy: Running) -> None:
         }
 
 
+def test_null_is_as_good_as_nothing(proxy: Running) -> None:
+    told = scale([1, 2, 3, 4], id=None, parameters=None, outputs=None)
+    told["inputs"][0]["parameters"] = None
+    assert post(proxy, "scale", told).status == 200
+
+
 def test_binary_inputs_beside_json_ones_and_outputs_of_both_kinds(proxy: Running) -> None:
     told = {
         "inputs": [

@@ -137,7 +137,7 @@ def _input(request: Any, entry: Any, index: int, body: bytes, at: int) -> int:
     _parameters(tensor.parameters, parameters)
     size = parameters.get(_SIZE)
     if size is not None:
-        if "data" in entry:
+        if entry.get("data") is not None:
             raise _bad(f"input {index} has data beside binary data; expected one of the two")
         if type(size) is not int or not 0 <= size <= len(body) - at:
             raise _bad(f"input {index}: no such number of bytes follows")
@@ -221,7 +221,9 @@ def _list(told: Mapping[str, Any], key: str) -> Sequence[Any]:
 
 
 def _text(told: Mapping[str, Any], key: str) -> str:
-    found = told.get(key, "")
+    found = told.get(key)
+    if found is None:  # some clients write null for what is not there
+        return ""
     if not isinstance(found, str):
         raise _bad(f"{key} is no text")
     return found
