@@ -139,6 +139,27 @@ def test_s28_on_a_thread_of_its_own(path: Path) -> None:
     engine.close()
 
 
+@pytest.mark.parametrize(
+    ("raised", "reason"),
+    [(OSError("m.onnx is gone"), "m.onnx is gone"), (ZeroDivisionError("12.5"), "ZeroDivisionError")],
+)
+def test_a_start_that_raises_is_tried_again(path: Path, raised: Exception, reason: str) -> None:
+    """Texts of errors that are not ours stay out."""
+    factory = Factory(path)
+    factory.missing = "no device"
+    engine = degrading(path, CPU, factory)
+
+    def fail() -> Breaking:
+        raise raised
+
+    engine._start = fail  # type: ignore[misc]
+    assert not engine.probe()
+    assert engine.events[-1].reason == reason
+    factory.missing = ""
+    engine._start = factory  # type: ignore[misc]
+    assert engine.probe()
+
+
 def test_what_a_probe_starts_after_the_end_is_closed(path: Path) -> None:
     """The service stops while a device is tried: nobody waits for it, and nothing stays open."""
     factory = Factory(path)

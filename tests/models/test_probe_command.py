@@ -23,6 +23,7 @@ import "protocontract/v1/contract.proto";
 service Lin {
   rpc Run(In) returns (Out) {
     option (protocontract.v1.service_level) = {
+      batch: {max_size: 20 max_wait: {seconds: 1}}
       fallback: {model: "m_int8.onnx" label_agreement: AGREEMENT sticky: true probe_every: {seconds: 30}}
     };
   }
@@ -75,7 +76,7 @@ def test_s28_a_lighter_model_stands_in(folder: Path, capsys: pytest.CaptureFixtu
     told = capsys.readouterr().out.splitlines()
     assert told[:2] == [
         "lin.v1.In · m.onnx · 501 records, 500 valid",
-        "    probes  100 rows in 4 runs on cpu, seed 1",
+        "    probes  100 rows in 5 runs on cpu, seed 1",
     ]
     assert told[2].startswith(
         "  ✓ model:m_int8.onnx of lin.v1.Lin/Run: kept: m_int8.onnx on cpu beside m.onnx on cpu: "
@@ -141,7 +142,8 @@ def test_the_same_records_make_the_same_file_and_no_secret_is_in_it(
 ) -> None:
     files = [tmp_path / name for name in ("a", "b", "c")]
     for file, seed in zip(files, ("1", "1", "2"), strict=True):
-        assert probe(folder, "--out", str(file), "--seed", seed, "--take", "10") == 0
+        assert probe(folder, "--out", str(file), "--seed", seed, "--take", "10", "--batch", "4") == 0
+    assert [each.rows for each in Probes.read(files[0]).probes] == [4, 4, 2]
     first, second, third = (file.read_bytes() for file in files)
     assert first == second != third
     assert Probes.read(files[0]).about["contract"] == "lin.v1.In"

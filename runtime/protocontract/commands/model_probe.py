@@ -7,7 +7,7 @@ import json
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from protocontract._files import file_sha256
 from protocontract._options import service_levels
@@ -43,6 +43,10 @@ example: protocontract model probe --contract acme.inference.v1.IdentifyRequest 
 """
 
 
+#: Rows of one run where nothing is declared.
+_MOST_ROWS: Final = 32
+
+
 def probe(options: argparse.Namespace) -> int:
     """Make the probes of a model from recorded records."""
     # onnxruntime and NumPy: what is missing is said before any record is read.
@@ -69,7 +73,7 @@ def probe(options: argparse.Namespace) -> int:
         "records": len(drawn),
     }
     try:
-        made = Probes.make(model, _runs(model, samples, options.batch), about)
+        made = Probes.make(model, _runs(model, samples, options.batch or _most_rows(contract)), about)
     except WrongInput as error:
         raise ContractError(str(error)) from error
     out: Path = options.out or Probes.path_of(options.model)
@@ -132,6 +136,12 @@ def _runs(model: Model, samples: list[Mapping[str, Any]], batch: int) -> list[Ma
 
     free = all(port.dims and not isinstance(port.dims[0], int) for port in model.signature.inputs)
     return list(stacked(samples, batch)) if free else samples
+
+
+def _most_rows(contract: Contract[Any]) -> int:
+    """As many rows as the smallest batch that is declared for the message, or a few."""
+    found = [int(level.batch.max_size) for _, takes, level in service_levels(contract.message_type.DESCRIPTOR) if takes]
+    return min([_MOST_ROWS, *(size for size in found if size)])
 
 
 def _declared(contract: Contract[Any]) -> list[tuple[str, Fallback]]:
@@ -200,7 +210,12 @@ def add_parser(actions: Any) -> None:
     )  # fmt: skip
     parser.add_argument("--providers", default="cpu", metavar="NAMES", help="where the model runs: cpu (default), cuda")
     parser.add_argument("--take", type=_count, default=100, metavar="N", help="records to draw (default 100)")
-    parser.add_argument("--batch", type=_count, default=32, metavar="N", help="most rows of a run (default 32)")
+    parser.add_argument(
+        "--batch",
+        type=_count,
+        metavar="N",
+        help="most rows of a run (default 32, or what a method's batch.max_size allows)",
+    )
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="which records are drawn (default 1)")
     parser.add_argument("--out", type=Path, metavar="FILE", help="the file to write (default MODEL.probes.npz)")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how the result is told")

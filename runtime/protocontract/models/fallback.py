@@ -278,7 +278,13 @@ class Degrading:
         with self._probing:
             if not self._reason or self._stop.is_set():
                 return not self._reason
-            primary, why = self._tried()
+            primary: Engine | None = None
+            try:
+                primary, why = self._tried()
+            except (ContractError, ModelError, OSError) as error:
+                why = str(error).removeprefix("refused to start: ")
+            except Exception as error:  # a runtime's or a driver's: whatever it is, the next probe tries again
+                why = type(error).__name__
             if primary is None:
                 self._tell("probe_failed", why)
                 return False
@@ -329,23 +335,16 @@ class Degrading:
                 return
 
     def _tried(self) -> tuple[Engine | None, str]:
-        """The model, if it gives the outputs of its probes again; else why not."""
-        why = "it was not started"
+        """The model, if it gives the outputs of its probes again; else why not. Raises what starting it raises."""
         primary = self._primary
         if primary is not None:
-            why = self._wrong(primary)
-            if not why:
+            if not self._wrong(primary):
                 return primary, ""
             # A device that failed may need a new start. The old one's memory has to be free for that.
             with self._lock:
                 self._primary = None
             primary.close()
-        try:
-            primary = self._start()
-        except (ContractError, ModelError, OSError) as error:
-            return None, str(error).removeprefix("refused to start: ")
-        except Exception as error:  # a runtime's or a driver's: whatever it is, the next probe tries again
-            return None, type(error).__name__
+        primary = self._start()
         why = self._wrong(primary)
         if why:
             primary.close()
