@@ -61,6 +61,13 @@ def normalizer(word: str, options: dict[str, Any], field_type: int = ir.TYPE_STR
     return Job(code, list(dict.fromkeys(uses)), "text" if word == "text" else "plain")
 
 
+def amount_warnings(options: dict[str, Any]) -> Job:
+    """What tells why amounts in a text are left, as the emitter binds it."""
+    uses: list[tuple[str, str]] = []
+    code = bound.amount_warnings(_use(uses), options)
+    return Job(code, list(dict.fromkeys(uses)))
+
+
 def relation(word: str, options: dict[str, Any]) -> Job:
     """A relation as the emitter binds it. Raises Inexact."""
     uses: list[tuple[str, str]] = []

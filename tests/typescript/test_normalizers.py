@@ -562,10 +562,54 @@ def test_amounts_of_the_cases(dist: Path) -> None:
     compare(dist, jobs)
 
 
+def test_amounts_in_texts(dist: Path, rng: random.Random) -> None:
+    """What becomes of running texts with amounts, and what is said of amounts that are left."""
+    plain = (
+        "paid",
+        "about",
+        "and",
+        "Le",
+        "kr",
+        "Fr.",
+        "per",
+        "costs",
+        "\u4e00\u5171",
+        "\u5171",
+        "to",
+        "EUR 5.00",
+        "CNY 1000.00",
+        "\n",
+        ".",
+        "\U0001d7d9\U0001d7d8",
+        "9" * 205,
+    )
+    jobs = []
+    for number in range(50):
+        money_options = {**_money_options(rng), "policy": rng.choice(("strict", "lenient"))}
+        money_options = {
+            name: each for name, each in money_options.items() if name not in ("sole_currency", "storable")
+        }
+        options = {**(_text_options(rng) if number % 2 else {}), "amounts": money_options}
+        job, warnings = direct.normalizer("text", options), direct.amount_warnings(options)
+        for _ in range(MANY):
+            pieces = (rng.choice((rng.choice(plain), _amount(rng), _amount(rng))) for _ in range(rng.randrange(7)))
+            value = rng.choice((" ", " ", "")).join(pieces)
+            value = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+            job.calls.append([value, "utf16", *_spans(rng, value, "utf16")])
+            warnings.calls.append([value])
+        jobs += [(job, _text_twin(options)), (warnings, _warnings_twin(options))]
+    compare(dist, jobs)
+
+
+def _warnings_twin(options: dict[str, Any]) -> Callable[..., Any]:
+    normalize = text.normalizer(**options)
+    return lambda value: [Refusal(each.rule_id, each.message, each.index) for each in normalize.warnings(value)]
+
+
 def test_what_is_inexact_is_refused() -> None:
     cases: list[tuple[str, dict[str, Any]]] = [
         ("text", {"strip_html": True}),
-        ("text", {"amounts": {}}),
+        ("quantity", {"unit": "m"}),
         ("label", {"aliases": {"a": ("\ua7cb",)}}),
         ("scalar", {"type": "bool", "bool_words": {"\u0264": True}}),
     ]

@@ -116,12 +116,22 @@ def _text(use: Use, options: Mapping[str, Any], place: ir.Place) -> str:
             "`text.strip_html` needs an HTML tokenizer, which TypeScript's code has none of",
             "strip markup in Python, or leave the message out by `messages`",
         )
-    if options.get("amounts") is not None:
-        raise Inexact(
-            place,
-            "`text.amounts` finds amounts of money in texts, which has no translation",
-            "normalise amounts in Python, or leave the message out by `messages`",
-        )
+    bound = _text_options(use, options)
+    amounts = options.get("amounts")
+    if amounts is not None:
+        step = f"/* @__PURE__ */ {use('normalize/amounts', 'amounts')}({record(_money_options(amounts))})"
+        bound["steps"] = f"[{', '.join(filter(None, (bound['steps'][1:-1], step)))}]"
+    return call(use("normalize/text", "textNormalizer"), bound)
+
+
+def amount_warnings(use: Use, options: Mapping[str, Any]) -> str:
+    """Code of what tells why amounts in a text were left as they are."""
+    before, money = record(_text_options(use, options)), record(_money_options(options["amounts"]))
+    return f"/* @__PURE__ */ {use('normalize/amounts', 'amountWarnings')}({before}, {money})"
+
+
+def _text_options(use: Use, options: Mapping[str, Any]) -> dict[str, str]:
+    """The options of a text field, without its amounts, which come last."""
     steps = []
     form = ""
     if options.get("strip_bom"):
@@ -147,7 +157,7 @@ def _text(use: Use, options: Mapping[str, Any], place: ir.Place) -> str:
         bound["reject"] = f"[{', '.join(classes)}]"
     if options.get("reject_empty"):
         bound["rejectEmpty"] = "true"
-    return call(use("normalize/text", "textNormalizer"), bound)
+    return bound
 
 
 # ----------------------------------------------------------------------------------------------------------------------
@@ -239,6 +249,10 @@ def _instant(use: Use, options: Mapping[str, Any]) -> str:
 
 
 def _money(use: Use, options: Mapping[str, Any]) -> str:
+    return call(use("normalize/money", "moneyNormalizer"), _money_options(options))
+
+
+def _money_options(options: Mapping[str, Any]) -> dict[str, str]:
     """``sole_currency`` and ``storable`` are among the options where they matter, as in generated Python."""
     checked = money_core.checked_options(
         policy=options.get("policy") or "strict",
@@ -268,4 +282,4 @@ def _money(use: Use, options: Mapping[str, Any]) -> str:
     regional = money_currency.region_currencies(checked.locale) if checked.locale else ()
     if regional:
         bound["regional"] = literal(sorted(regional))
-    return call(use("normalize/money", "moneyNormalizer"), bound)
+    return bound

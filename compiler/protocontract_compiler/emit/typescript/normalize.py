@@ -113,6 +113,11 @@ class Normalizers(Walkers):
         if normalizer.kind == "money":
             self._money(value, normalizer.target, constant, site, result, writer, names)
             return
+        if "amounts" in options:
+            code = bound.amount_warnings(self.module.use, options)
+            warnings = self.module.own_constant(code, f"amounts_{snake(message.python_path)}_{field.name}")
+            warn_all = self.module.use("normalize/warn", "warnAll")
+            writer.line(f"{warn_all}(run, {site}, {warnings}({value.name}), {value.name}, {value.place});")
         writer.line(f"const {result} = {constant}({value.name});")
         is_number = _part(field).type in ir.INTEGER_TYPES
         match normalizer.kind:

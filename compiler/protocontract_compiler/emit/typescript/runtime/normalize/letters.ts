@@ -1,6 +1,7 @@
 // Which characters are letters (General_Category L), from a table of our own: an engine's may be of another version.
 
 import { LETTERS } from "./data/letters.js";
+import { isCounter, isDigit } from "./numerals.js";
 
 let bounds: readonly number[] | undefined;
 
@@ -33,11 +34,19 @@ export function joins(character: string): boolean {
   return character < "\u2e80" && isLetter(character);
 }
 
-/** The word of such letters at a place; empty where there is none. */
+/** Whether a character is a letter or a numeral of some kind. */
+export function isAlphanumeric(character: string): boolean {
+  return isLetter(character) || isDigit(character) || isCounter(character);
+}
+
+/** The word of letters and numerals that are no digits, none of them Chinese, at a place; empty where there is none. */
 export function wordAt(text: string, start: number): string {
   let end = start;
-  while (end < text.length && joins(text.charAt(end))) {
-    end += 1;
+  for (; end < text.length; end += 1) {
+    const character = text.charAt(end);
+    if (!joins(character) && !(character < "\u2e80" && isCounter(character))) {
+      break;
+    }
   }
   return text.slice(start, end);
 }

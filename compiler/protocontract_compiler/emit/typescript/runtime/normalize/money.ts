@@ -64,7 +64,8 @@ const KINDS: Readonly<Record<string, readonly [string, string]>> = {
   scale: ["scale", "digits beyond the currency's minor unit, got {}"],
 };
 
-function refused(kind: string, value: string): Refusal {
+/** The refusal of one of the kinds; the value itself is not in it. */
+export function refused(kind: string, value: string): Refusal {
   const [rule, message] = KINDS[kind] as readonly [string, string];
   return refusal(`money.${rule}`, message.replace("{}", describe(value)));
 }
@@ -98,8 +99,8 @@ function isPlainlyCanonical(value: string, options: MoneyOptions): boolean {
 }
 
 /** Whether a text is an amount as it is written under any scale but `any`, and no negative zero. */
-function isExact(value: string, minor: number): boolean {
-  const fraction = minor === 0 ? "" : `\\.[0-9]{${minor}}`;
+export function isExact(value: string, minor: number | undefined): boolean {
+  const fraction = minor === undefined ? "(?:\\.[0-9]+)?" : minor === 0 ? "" : `\\.[0-9]{${minor}}`;
   return new RegExp(`^-?(?:0|[1-9][0-9]{0,40})${fraction}$`).test(value) && !/^-0(?:\.0+)?$/.test(value);
 }
 
@@ -117,7 +118,7 @@ function readAmount(
     if (!minorDigits().has(given)) {
       return refused(isWithdrawn(given) ? "obsolete_currency" : "unknown_currency", given);
     }
-    if (/^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/.test(value)) {
+    if (isCanonical(value)) {
       const [whole = "", fraction = ""] = value.replace("-", "").split(".");
       const number = { units: BigInt(`${whole}${fraction}`), scale: fraction.length };
       return finished(value, number, value.startsWith("-"), given, options);
@@ -138,12 +139,18 @@ function readAmount(
   return typeof amount === "string" ? refused(amount, value) : inCurrency(value, amount, given, options);
 }
 
+/** Whether a text is a plain decimal number without superfluous zeros in front. */
+export function isCanonical(value: string): boolean {
+  return /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/.test(value);
+}
+
 /** Whether a text has letters with a case, and all are small. */
 function isLower(text: string): boolean {
   return /\p{Lowercase}/u.test(text) && !/[\p{Uppercase}\p{Lt}]/u.test(text);
 }
 
-function inCurrency(value: string, amount: Amount, given: string | undefined, options: MoneyOptions): Money | Refusal {
+/** The amount that was read from a text, in the currency that it is in. */
+export function inCurrency(value: string, amount: Amount, given: string | undefined, options: MoneyOptions): Money | Refusal {
   const code = resolve(amount.marks, given, options);
   if (!minorDigits().has(code)) {
     return refused(code, value);

@@ -1,7 +1,7 @@
 // From tokens to one amount: a sign, one exact number and the currencies that it may be in.
 
 import { caseFolded } from "./casefold.js";
-import { isLetter } from "./letters.js";
+import { isAlphanumeric, isLetter } from "./letters.js";
 import type { Mark } from "./money_marks.js";
 import { CREDIT_DEBIT, isPowerWord, type Fault, type Token } from "./money_tokens.js";
 import { MINUS_WORDS } from "./numbers.js";
@@ -239,7 +239,7 @@ function dashAt(text: string, found: readonly Token[], at: number): "-" | "t" | 
   const after = found[at + 1];
   if (before?.kind === "t") {
     const last = [...text.slice(before.start, before.end)].pop() ?? "";
-    if (isLetter(last) || /[0-9]/.test(last) || text.charAt(before.start) === "/") {
+    if (isAlphanumeric(last) || text.charAt(before.start) === "/") {
       return after === undefined || after.kind === "t" || after.kind === "_" ? "t" : "?";
     }
   }

@@ -54,9 +54,9 @@ export function isPowerWord(word: string): boolean {
   return own(WORD_POWERS, word) !== undefined || UNSURE_POWERS.includes(word);
 }
 
-/** The text as tokens. */
-export function tokensOf(folded: Folded, marks: Marks, table: MarkTable): Token[] {
-  const scanner = new Scanner(folded, marks, table);
+/** The text as tokens. In a `running` text a full stop at the end ends a sentence. */
+export function tokensOf(folded: Folded, marks: Marks, table: MarkTable, running = false): Token[] {
+  const scanner = new Scanner(folded, marks, table, running);
   const found: Token[] = [];
   for (let at = 0; at < folded.text.length; ) {
     const token = scanner.number(at) ?? scanner.mark(at) ?? scanner.other(at, found[found.length - 1]);
@@ -71,8 +71,10 @@ class Scanner {
   readonly #text: string;
   readonly #marks: Marks;
   readonly #table: MarkTable;
+  readonly #running: boolean;
 
-  constructor(folded: Folded, marks: Marks, table: MarkTable) {
+  constructor(folded: Folded, marks: Marks, table: MarkTable, running: boolean) {
+    this.#running = running;
     this.#folded = folded;
     this.#text = folded.text;
     this.#marks = marks;
@@ -118,7 +120,7 @@ class Scanner {
     let number = this.#plain(run, start, end, { whole: noCents !== null });
     if (noCents !== null) {
       end += noCents[0].length;
-    } else if (end === this.#text.length - 1 && ".,".includes(this.#at(end))) {
+    } else if (end === this.#text.length - 1 && ".,".includes(this.#at(end)) && !this.#running) {
       // A decimal mark with nothing behind it: 99. in data, or the end of a sentence (lenient).
       const closed = this.#plain(`${run}${this.#at(end)}0`, start, end);
       if (typeof closed !== "string") {

@@ -32,33 +32,43 @@ export interface Folded {
   readonly zeros: ReadonlyMap<number, number>;
   /** Whether a character has a numeric value and is no digit of a number: a superscript, a fraction, a circled number. */
   readonly odd: boolean;
+  /** Where the characters stood before, where that is another place: digits beyond U+FFFF became one code unit. */
+  readonly places: readonly number[] | undefined;
+}
+
+/** Where a place of a folded text was before. */
+export function placeBefore({ places }: Folded, at: number): number {
+  return places === undefined ? at : (places[at] as number);
 }
 
 /** Full-width forms, minus signs, spaces, apostrophes and the digits of all scripts as their ASCII characters. */
 export function fold(text: string): Folded {
   if (/^[\0-\x7f]*$/.test(text)) {
-    return { text, zeros: new Map(), odd: false };
+    return { text, zeros: new Map(), odd: false, places: undefined };
   }
   const zeros = new Map<number, number>();
   let odd = false;
   let folded = "";
+  let before = 0;
+  const places: number[] = [];
   for (const character of text) {
-    const plain = foldedCharacter(character);
+    let plain = foldedCharacter(character);
     const point = plain.codePointAt(0) as number;
-    if (point <= 0x7f) {
-      folded += plain;
-      continue;
-    }
-    const zero = zeroOf(point);
+    const zero = point > 0x7f ? zeroOf(point) : undefined;
     if (zero !== undefined) {
       zeros.set(folded.length, zero);
-      folded += String(point - zero);
-      continue;
+      plain = String(point - zero);
+    } else {
+      odd ||= isCounter(plain);
     }
-    odd ||= isCounter(point);
+    for (let unit = 0; unit < plain.length; unit += 1) {
+      places.push(before + unit);
+    }
     folded += plain;
+    before += character.length;
   }
-  return { text: folded, zeros, odd };
+  places.push(before);
+  return { text: folded, zeros, odd, places: folded.length === text.length ? undefined : places };
 }
 
 const SIGNS: Readonly<Record<string, string>> = {
@@ -95,8 +105,12 @@ export function isDigit(character: string): boolean {
   return point < 0x80 ? point >= 0x30 && point <= 0x39 : zeroOf(point) !== undefined;
 }
 
-/** Categories No and Nl, but the Chinese zero. */
-function isCounter(point: number): boolean {
+/** Whether a character is a numeral that is no digit: categories No and Nl, but the Chinese zero. */
+export function isCounter(character: string): boolean {
+  const point = character.codePointAt(0) ?? 0;
+  if (point < 0x80) {
+    return false;
+  }
   if (counters === undefined) {
     const bounds = numbersOf(COUNTERS);
     counters = bounds.flatMap((first, at) => (at % 2 === 0 ? [[first, bounds[at + 1] as number] as const] : []));

@@ -29,24 +29,14 @@ export interface TextOptions {
 export type TextNormalizer = (value: string) => EditMap | Refusal | undefined;
 
 /** The normalizer with these options. */
-export function textNormalizer({ steps, reject = [], rejectEmpty = false }: TextOptions): TextNormalizer {
+export function textNormalizer(options: TextOptions): TextNormalizer {
+  const { reject = [], rejectEmpty = false } = options;
   return (value) => {
-    const before = refused(value, reject);
-    if (before !== undefined) {
-      return before;
+    const result = stepped(value, options);
+    if (isRefusal(result)) {
+      return result;
     }
-    let text = value;
-    const trace: (readonly Edit[])[] = [];
-    for (const step of steps) {
-      const edits = step(text);
-      if (isRefusal(edits)) {
-        return edits;
-      }
-      if (edits.length > 0) {
-        trace.push(edits);
-        text = splice(text, edits);
-      }
-    }
+    const { text, trace } = result;
     if (text !== value) {
       const after = refused(text, reject);
       if (after !== undefined) {
@@ -58,6 +48,33 @@ export function textNormalizer({ steps, reject = [], rejectEmpty = false }: Text
     }
     return text === value ? undefined : editMap(text, trace);
   };
+}
+
+/** A text after steps, and what each of them did. */
+export interface Stepped {
+  readonly text: string;
+  readonly trace: readonly (readonly Edit[])[];
+}
+
+/** The text after the steps, without a look at the result; or why it is refused. */
+export function stepped(value: string, { steps, reject = [] }: TextOptions): Stepped | Refusal {
+  const before = refused(value, reject);
+  if (before !== undefined) {
+    return before;
+  }
+  let text = value;
+  const trace: (readonly Edit[])[] = [];
+  for (const step of steps) {
+    const edits = step(text);
+    if (isRefusal(edits)) {
+      return edits;
+    }
+    if (edits.length > 0) {
+      trace.push(edits);
+      text = splice(text, edits);
+    }
+  }
+  return { text, trace };
 }
 
 function refused(text: string, classes: readonly RejectClass[]): Refusal | undefined {
