@@ -99,6 +99,17 @@ MORE = {
     "wrapped_text": "google.protobuf.StringValue f = 1 [(buf.validate.field).string.min_len = 2];",
     "wrapped_float": "google.protobuf.FloatValue f = 1 [(buf.validate.field).float.lte = 0.1];",
     "duration_positive": "google.protobuf.Duration f = 1 [(buf.validate.field).duration.gte = {}];",
+    "duration_between": "google.protobuf.Duration f = 1 "
+    "[(buf.validate.field).duration = {gt: {seconds: -3 nanos: -500000000} lte: {seconds: 90}}];",
+    "duration_not": "google.protobuf.Duration f = 1 "
+    "[(buf.validate.field).duration = {gte: {seconds: 5} lt: {seconds: 1}}];",
+    "duration_in": "google.protobuf.Duration f = 1 [(buf.validate.field).duration = {in: [{seconds: 1}, {nanos: 5}]}];",
+    "tensor_list": "repeated float f = 1 [(protocontract.v1.field).tensor = "
+    '{dtype: FLOAT32 dims: ["2", "2"] finite: true min: -1 max: 0.7}];',
+    "tensor_free": 'repeated int64 f = 1 [(protocontract.v1.field).tensor = {dtype: INT64 dims: ["n"] min: 0 max: 5}];',
+    "tensor_nan": 'repeated double f = 1 [(protocontract.v1.field).tensor = {dtype: FLOAT64 dims: ["n"] max: 5}];',
+    "tensor_bytes": 'bytes f = 1 [(protocontract.v1.field).tensor = {dtype: INT16 dims: ["1"]}];',
+    "tensor_bytes_optional": 'optional bytes f = 1 [(protocontract.v1.field).tensor = {dtype: UINT8 dims: ["1"]}];',
     "float_in": "float f = 1 [(buf.validate.field).float = {in: [0.1, 2]}];",
     "double_outside": "double f = 1 [(buf.validate.field).double = {gt: 2 lte: 1}];",
     "oneof_plain": "oneof which { string a_b = 1; int32 b = 2; Inner c = 3; }",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+import struct
+from functools import cache
 from typing import Any
 
 import pytest
@@ -15,7 +18,7 @@ from protocontract import Contract, testing
 from tests.examples import examples
 from tests.exports.support import MORE, Compiled, Exported, example, kind
 from tests.support.messages import messages
-from tests.testing.support import KINDS, example_contracts
+from tests.testing.support import HEAD, KINDS, example_contracts
 
 EXAMPLES = example_contracts()
 
@@ -93,7 +96,7 @@ def _respelled(draw: st.DrawFn, value: Any) -> Any:
 def test_every_kind_of_rule(name: str) -> None:
     exported = kind(name)
 
-    @settings(max_examples=examples(12))
+    @settings(max_examples=examples(8))
     @given(records(exported.contract))
     def check(text: str) -> None:
         agree(exported, text)
@@ -106,13 +109,52 @@ def test_the_example_contracts(name: str) -> None:
     exported = example(name)
     contract: Contract[Any] = exported.contract
 
-    @settings(max_examples=examples(8))
+    @settings(max_examples=examples(5))
     @given(records(contract), messages(contract.message_type, valid=find_valid(contract)))
     def check(text: str, near: Any) -> None:
         agree(exported, text)
         agree(exported, json_format.MessageToJson(near))
 
     check()
+
+
+FLOAT_RULES = [
+    "this > 0.1", "this >= 0.1", "this < 0.1", "this <= 0.7", "this > 0.7", "this == 0.5", "this < 0.5 || this >= 1.5",
+    "this < 1e300", "this > -1e300", "this >= 0.0",
+]  # fmt: skip
+
+
+@cache
+def float_rules() -> Compiled:
+    """A message with a float for each of these rules: A0, A1, ..."""
+    field = '{{ optional float f = 1 [(buf.validate.field).cel = {{id: "r" expression: "{}"}}]; }}'
+    return Compiled(HEAD + "".join(f"message A{at} {field.format(rule)}\n" for at, rule in enumerate(FLOAT_RULES)))
+
+
+@pytest.mark.parametrize("rule", FLOAT_RULES)
+def test_bounds_of_floats_are_where_doubles_round(rule: str) -> None:
+    """A number of JSON is a double before it is a float: 0.1 becomes 0.100000001490116, which is above 0.1."""
+    exported = float_rules().exported(f"kinds.A{FLOAT_RULES.index(rule)}")
+    assert exported.untold == set()
+    numbers = [0.0, -1.0, 5e-324, 1e-46, 2.0**-150, 3.4028234663852886e38, 3.4028235677973366e38, 1e39, -1e-50, -3.5e38]
+    for near in (0.1, 0.5, 0.7, 1.5):
+        single = struct.unpack("<f", struct.pack("<f", near))[0]
+        numbers += [near, single, (single + near) / 2]
+        for step in (2.0**-26, 2.0**-25, 2.0**-24, 2.0**-28):
+            numbers += [
+                single + step,
+                single - step,
+                math.nextafter(single + step, 9),
+                math.nextafter(single - step, -9),
+            ]
+    verdicts = set()
+    for number in numbers:
+        outcome = exported.contract.process(json.dumps({"f": number}).encode(), encoding="json")
+        broken = {violation.rule_id for violation in outcome.violations}
+        if not broken or broken == {"r"}:
+            assert exported.sent.is_valid({"f": number}) is outcome.ok, number
+            verdicts.add(outcome.ok)
+    assert verdicts == {True, False} or "1e300" in rule
 
 
 def test_hostile_texts_stay_texts() -> None:

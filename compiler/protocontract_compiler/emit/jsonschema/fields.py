@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -114,7 +115,8 @@ class Fields:
                 found = builder.map()
         if not unjudged:
             for relation in field.relations:
-                found.notes += [f"{rule_id} (not told)" for rule_id in ids_of(relation)]
+                told = builder.told_of_tensor if relation.kind == "tensor" else frozenset()
+                found.notes += [f"{rule_id} (not told)" for rule_id in ids_of(relation) if rule_id not in told]
         return found
 
     def value(self, part: ir.Field, values: Values, owner: ir.Field, inside: frozenset[str] | None) -> tuple[Json, str]:
@@ -193,6 +195,8 @@ class _Builder:
         # The rules by which the values were judged that are written next.
         self._told: list[str] = []
         governance = field.governance
+        #: The ids of `tensor` that the schema tells.
+        self.told_of_tensor: frozenset[str] = frozenset()
         self._warnings = {rule_id for rule_id, severity in governance.severities if severity == "WARNING"}
         self._sometimes = {rule_id for rule_id, _ in governance.contexts}
 
@@ -202,13 +206,15 @@ class _Builder:
         field, rules = self._field, self._rules
         kind = kind_of(field)
         found = self._judged(rules, kind, changing=self._judging.changing)
-        found = meet(kind, [found, *self._normal(field, kind)])
+        found = meet(kind, [found, *self._normal(field, kind), *self._tensor(kind)])
         required = self._required()
         if field.has_presence:
             schema = self._value(field, found, self._inside)
             must = required or field.legacy_required
             return Property(schema if must else any_of([schema, forms.NULL]), must, self._notes)
         zero = self._zero_is_kept(rules, kind)
+        if kind == "bytes" and isinstance(found.values, Numbers) and 0 not in found.values:
+            zero = False  # a tensor of a fixed size
         must = required or zero is False
         listed = found.values.get("enum", [""]) if isinstance(found.values, dict) else [""]
         if must and "" in listed:
@@ -247,10 +253,11 @@ class _Builder:
 
     def _many(self, kind: Kind, schema: dict[str, Any], empty: dict[str, Any]) -> Property:
         rules = self._rules
-        counted = self._judged(rules, kind, changing=False)
+        sizes = self._tensor(kind)
+        counted = meet(kind, [self._judged(rules, kind, changing=False), *sizes])
         required = self._required()
         zero = self._zero_is_kept(rules, kind)
-        must = required or zero is False
+        must = required or zero is False or any(found.values != {"maxItems": 0} for found in sizes)
         bounds = counted.values
         assert not isinstance(bounds, Numbers)
         if required:
@@ -269,6 +276,8 @@ class _Builder:
             inside, rules = None, _NO_RULES
         found = self._judged(rules, kind, changing=self._judging.changing)
         found = meet(kind, [found, *self._normal(part, kind)])
+        if self._field.shape is ir.Shape.REPEATED:
+            found = meet(kind, [found, *self._tensor(kind)])
         schema = self._value(part, found, inside)
         if rules.ignore == "if_zero_value":
             schema = any_of([schema, self._zero(part, kind)])
@@ -370,6 +379,36 @@ class _Builder:
             return {"type": "string", "const": ""}
         return self._fields.value(part, points([0]), self._field, None)[0]
 
+    def _tensor(self, kind: Kind) -> list[Found]:
+        """What a tensor with fixed axes, or bounds of its numbers, means for the size of a field and for its items."""
+        words = [relation for relation in self._field.relations if relation.kind == "tensor"]
+        ids = {rule_id for word in words for rule_id in ids_of(word)}
+        skipped = self._judging.unjudged or self._rules.ignore == "always" or ids & (self._warnings | self._sometimes)
+        if not words or skipped or (self._judging.written and not self._fields.normalized):
+            return []
+        options = ir.keywords(words[0].options)
+        if kind == "number":
+            return self._elements(options)
+        dims = [str(dim) for dim in options.get("dims", ())]
+        if kind not in {"list", "bytes"} or not dims or not all(dim.isdecimal() for dim in dims):
+            return []
+        size = math.prod(map(int, dims)) * (_SIZES[str(options.get("dtype"))] if kind == "bytes" else 1)
+        if not options.get("shape_field"):
+            self.told_of_tensor |= {"tensor.shape", "tensor.size"}
+        return [Found(points([size]) if kind == "bytes" else {"minItems": size, "maxItems": size}, True)]
+
+    def _elements(self, options: dict[str, Any]) -> list[Found]:
+        found: list[Found] = []
+        if options.get("finite"):
+            finite = Numbers((((-math.inf, 1), (math.inf, -1)),))
+            found.append(Found(finite, True))
+            self.told_of_tensor |= {"tensor.finite"}
+        for name, op in (("min", "ge"), ("max", "le")):
+            if options.get(name) is not None:
+                found.append(Found(compared(op, options[name]), True))
+                self.told_of_tensor |= {"tensor.range"}
+        return found
+
     def _normal(self, part: ir.Field, kind: Kind) -> list[Found]:
         """What a normalizer itself guarantees of its result, or refuses."""
         normalizer = self._field.normalizer
@@ -389,6 +428,12 @@ class _Builder:
         pattern = _RESULTS.get(normalizer.kind)
         return [] if pattern is None else [Found({"pattern": pattern}, False)]
 
+
+# Bytes of one element.
+_SIZES: Final = {
+    "bool": 1, "int8": 1, "uint8": 1, "int16": 2, "uint16": 2, "float16": 2, "bfloat16": 2, "int32": 4, "uint32": 4,
+    "float32": 4, "int64": 8, "uint64": 8, "float64": 8,
+}  # fmt: skip
 
 # What a normalised text looks like; the empty text of an unset field is left alone.
 _RESULTS: Final = {

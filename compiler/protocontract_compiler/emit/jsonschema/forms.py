@@ -13,7 +13,7 @@ from typing import Any, Final
 from protocontract_compiler import ir
 from protocontract_compiler.emit.jsonschema.combine import Json, all_of, any_of
 from protocontract_compiler.emit.jsonschema.patterns import integers
-from protocontract_compiler.emit.jsonschema.sets import ABOVE, Numbers
+from protocontract_compiler.emit.jsonschema.sets import ABOVE, BELOW, Cut, Numbers
 
 LIMITS: Final = {
     **dict.fromkeys((ir.TYPE_INT32, ir.TYPE_SINT32, ir.TYPE_SFIXED32, ir.TYPE_ENUM), (-(1 << 31), (1 << 31) - 1)),
@@ -114,23 +114,35 @@ def _for_numbers(bounds: Json) -> Json:
 
 def _rounded(number: float, side: int, lower: bool) -> tuple[float, bool]:
     """Where the doubles end that a float rounds to the right side of a cut, and whether that end is open."""
-    bits = struct.unpack("<i", struct.pack("<f", number))[0]
-    # The neighbour that the cut parts the number from: above it, or below.
-    other = _next(number, bits, side)
-    middle = (number + other) / 2
-    # A double in the middle becomes the neighbour with the even last bit.
-    to_number = bits % 2 == 0
-    inside = (side == ABOVE) != lower  # whether the number itself is in the set
-    return middle, to_number != inside
+    if abs(number) > _LARGEST_FLOAT:
+        return math.copysign(_BEYOND_FLOAT, number), False
+    near = _order(number)
+    value = _float_at(near)
+    # The floats around the cut: it parts them.
+    is_below = side == ABOVE if value == number else value < number
+    below = near if is_below else near - 1
+    middle = (_float_at(below) + _float_at(below + 1)) / 2
+    # A double in the middle becomes the float with the even last bit.
+    inner = below + 1 if lower else below
+    return middle, inner % 2 != 0
 
 
-def _next(number: float, bits: int, side: int) -> float:
-    if number == 0:
-        return math.copysign(2.0**-149, side)
-    step = 1 if (number > 0) == (side == ABOVE) else -1
-    following: float = struct.unpack("<f", struct.pack("<i", bits + step))[0]
-    # Beyond the largest float comes what would be the next one, were there no end.
-    return following if math.isfinite(following) else math.copysign(2.0**128, number)
+_LARGEST_FLOAT: Final = struct.unpack("<f", b"\xff\xff\x7f\x7f")[0]
+#: What would come after the largest float, were there no end.
+_BEYOND_FLOAT: Final = 2.0**128
+
+
+def _order(number: float) -> int:
+    """The place of the float nearest to a number among all floats; zero is at 0."""
+    bits: int = struct.unpack("<i", struct.pack("<f", number))[0]
+    return bits if bits >= 0 else -(bits & 0x7FFF_FFFF)
+
+
+def _float_at(place: int) -> float:
+    if abs(place) > _order(_LARGEST_FLOAT):
+        return math.copysign(_BEYOND_FLOAT, place)
+    found: float = struct.unpack("<f", struct.pack("<I", abs(place)))[0]
+    return math.copysign(found, place)
 
 
 def boolean(numbers: Numbers, *, words: bool = False) -> Json:
@@ -217,16 +229,48 @@ _WELL_KNOWN: Final[dict[str, Json]] = {
 
 
 def duration(nanoseconds: Numbers) -> tuple[Json, bool]:
-    """A duration, and whether the schema says all of the set: only its sign can be told by a pattern."""
-    everything = not any(True for _ in (~nanoseconds).spans)
-    negative = any(low[0] < 0 for low, _ in nanoseconds.spans)
-    positive = any(high[0] > 0 for _, high in nanoseconds.spans)
-    zero = r"-?0{1,12}(?:\.0{1,9})?s"
-    branches = [zero] + ([_DURATION] if positive else []) + ([f"-{_DURATION}"] if negative else [])
-    exact = everything or nanoseconds in (
-        Numbers((((0, -1), (math.inf, 1)),)),
-        Numbers((((0, -1), (math.inf, 1)),), True),
-    )
-    if positive and negative:
-        return _WELL_KNOWN["google.protobuf.Duration"], exact
-    return {"type": "string", "pattern": f"^(?:{'|'.join(branches)})$"}, exact
+    """A duration, and whether the schema says all of the set: a pattern tells its sign and its whole seconds."""
+    branches: list[str] = []
+    exact = True
+    for sign, numbers in (
+        ("", nanoseconds),
+        ("-", Numbers(tuple(_mirrored(span) for span in nanoseconds.spans[::-1]))),
+    ):
+        for low, high in numbers.spans:
+            if high < (0, ABOVE):
+                continue
+            low = max(low, (0, BELOW))
+            first, inner = divmod(low[0], _SECOND)
+            exact = exact and not inner and (low[1] == BELOW)
+            if high[0] == math.inf:
+                branches.append(f"{sign}{_seconds(int(first), _MOST_SECONDS)}(?:\\.[0-9]{{1,9}})?s")
+                continue
+            last, beyond = divmod(high[0], _SECOND)
+            exact = exact and not beyond
+            if beyond or high[1] == ABOVE:
+                # The last second itself: whole, or with all of its fractions where the bound is among them.
+                fraction = "(?:\\.[0-9]{1,9})?" if beyond else "(?:\\.0{1,9})?"
+                branches.append(f"{sign}{_seconds(int(last), int(last))}{fraction}s")
+            if first < last:
+                branches.append(f"{sign}{_seconds(int(first), int(last) - 1)}(?:\\.[0-9]{{1,9}})?s")
+    if 0 in nanoseconds:
+        branches.append("-0{1,12}(?:\\.0{1,9})?s")
+    if not (~nanoseconds).spans:
+        return _WELL_KNOWN["google.protobuf.Duration"], True
+    return ({"type": "string", "pattern": f"^(?:{'|'.join(branches)})$"} if branches else False), exact
+
+
+_SECOND: Final = 10**9
+#: The mapping's own limit: 10,000 years.
+_MOST_SECONDS: Final = 10**12 - 1
+
+
+def _mirrored(span: tuple[Cut, Cut]) -> tuple[Cut, Cut]:
+    (low, below), (high, above) = span
+    return (-high, -above), (-low, -below)
+
+
+def _seconds(first: int, last: int) -> str:
+    """A pattern of whole seconds, which may begin with zeros."""
+    found = integers([(first, min(last, _MOST_SECONDS))]) or ""
+    return f"0*{found[1:-1]}"
