@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
-from tests.typescript.fuzz import Report, run
+from tests.typescript.fuzz import Report, Table, run
 from tests.typescript.support import answers
-from tests.typescript.words import at_random, by_strategies, compiled
+from tests.typescript.words import SOURCES, Source, at_random, by_strategies, compiled
 
 #: Of all cases: random contracts of rules; contracts with words, at random; and by the strategies for tests.
 _SHARES: Final = {"rules": 0.5, "words": 0.4, "strategies": 0.1}
@@ -28,12 +29,13 @@ def rules(cases: int, folder: Path, first_seed: int = 1) -> Report:
     return run(seeds, _EACH, folder)
 
 
-def words(cases: int, drawn: int, folder: Path) -> Report:
+def words(cases: int, drawn: int, folder: Path, sources: Sequence[Source] = SOURCES) -> Report:
     """Contracts with every word of the vocabulary: ``cases`` random messages, and ``drawn`` ones of strategies."""
     report = Report()
-    tables = list(compiled(folder))
-    contracts = sum(len(found) for _, _, found, _ in tables)
-    for files, schema, found, reasons in tables:
+    made = list(compiled(folder, sources))
+    contracts = sum(len(found) for _, _, found, _ in made)
+    tables: list[Table] = []
+    for files, schema, found, reasons in made:
         report.schemas += 1
         report.contracts += len(found)
         report.inexact += len(schema.requested_messages()) - len(found)
@@ -42,8 +44,10 @@ def words(cases: int, drawn: int, folder: Path) -> Report:
         listed += [
             case for contract in found if contract.full_name in _DRAWN for case in by_strategies(contract, drawn)
         ]
-        for case, answer in zip(listed, answers(folder, [(files, schema, listed)]), strict=True):
-            report.count(case, answer)
+        tables.append((files, schema, listed))
+    every = [case for _, _, listed in tables for case in listed]
+    for case, answer in zip(every, answers(folder, tables), strict=True):
+        report.count(case, answer)
     return report
 
 

@@ -113,7 +113,8 @@ def strictly(folder: Path, *patterns: str) -> str:
 def evaluated(folder: Path, script: str) -> Any:
     """What a script prints as JSON, which imports from the JavaScript of ``folder``."""
     node, installed = packages()
-    subprocess.run([node, str(RUNNER.with_name("transpile.mjs")), str(installed), str(folder)], check=True)
+    if any(not path.with_suffix(".js").exists() for path in folder.rglob("*.ts")):
+        subprocess.run([node, str(RUNNER.with_name("transpile.mjs")), str(installed), str(folder)], check=True)
     (folder / "script.mjs").write_text(script, "utf-8")
     done = subprocess.run([node, "script.mjs"], cwd=folder, stdout=subprocess.PIPE, check=True)
     return json.loads(done.stdout)

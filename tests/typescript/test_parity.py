@@ -29,25 +29,29 @@ def told(differences: list[str]) -> str:
 
 
 def test_random_rules(folder: Path) -> None:
-    report = parity.rules(600, folder / "rules")
+    report = parity.rules(400, folder / "rules")
     assert not report.differences, told(report.differences)
-    assert report.cases >= 600
+    assert report.cases >= 400
     # There is something to compare.
     assert report.violations > 1000
     assert len(report.kinds) > 60
     assert report.errors > 20
-    # And what was written passes the compiler at its strictest.
-    assert strictly(folder / "rules" / "0") == ""
 
 
 def test_every_word(folder: Path) -> None:
-    report = parity.words(900, 40, folder / "words")
+    # The examples, and all words at once; `make parity` has odd names and other syntaxes too.
+    report = parity.words(800, 40, folder / "words", SOURCES[:2])
     assert not report.differences, told(report.differences)
-    assert report.cases >= 900
-    assert report.schemas == len(SOURCES)
+    assert report.cases >= 800
     words = {kind.partition(".")[0] for kind in report.kinds}
     assert {"spans", "label", "string", "required"} <= words, sorted(words)
-    assert strictly(folder / "words") == ""
+
+
+def test_what_was_written_passes_the_strictest_compiler(folder: Path) -> None:
+    """With plain types, of random contracts; tests/typescript/test_types.py has every word on those of protobuf-es."""
+    if not (folder / "rules").exists():
+        parity.rules(100, folder / "rules")
+    assert strictly(folder / "rules") == ""
 
 
 def compiled(files: FileDescriptorSet, folder: Path) -> tuple[ir.Schema, Contract[Any]]:
@@ -62,12 +66,11 @@ def compiled(files: FileDescriptorSet, folder: Path) -> tuple[ir.Schema, Contrac
     ("rules", "word"),
     [
         ("[(buf.validate.field).string.min_len = 3]", "validated"),
-        ("[(buf.validate.field).string = {min_len: 2, prefix: 'a'}]", "validated"),
         ("[(buf.validate.field).string.min_len = 2, (protocontract.v1.field).error_codes = "
          "{key: 'string.min_len', value: 7}]", "validated"),
         ("[(buf.validate.field).string.min_len = 2, (protocontract.v1.field).text.trim = true]", "changes"),
     ],
-    ids=["verdict", "rules", "code", "change"],
+    ids=["verdict", "code", "change"],
 )  # fmt: skip
 def test_a_difference_is_found(rules: str, word: str, tmp_path: Path) -> None:
     """The comparison itself: where TypeScript has another contract, it says what differs."""
@@ -85,7 +88,3 @@ def test_a_difference_is_found(rules: str, word: str, tmp_path: Path) -> None:
     found = answers(tmp_path / "others", [(others, schema, cases)])
     texts = [difference(case, answer) for case, answer in zip(cases, found, strict=True)]
     assert any(text is not None and text.startswith(f"{word}: ") for text in texts), texts
-    # The same contract on both sides has none.
-    schema, _ = compiled(ours, tmp_path / "ours")
-    found = answers(tmp_path / "ours", [(ours, schema, cases)])
-    assert [difference(case, answer) for case, answer in zip(cases, found, strict=True)] == [None, None, None]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from random import Random
 from typing import Any, Final
@@ -24,8 +24,9 @@ from tests.typescript.support import Case, exact_messages, write
 ROOT: Final = Path(__file__).parents[2]
 _COMPILER: Final = ROOT / "tests" / "compiler"
 
+Source = tuple[Path, tuple[str, ...]]
 #: Folders of imports with the files that are compiled from them.
-SOURCES: Final[tuple[tuple[Path, tuple[str, ...]], ...]] = (
+SOURCES: Final[tuple[Source, ...]] = (
     (ROOT / "contracts", tuple(
         f"acme/{name}.proto" for name in (
             "finance/v1/transaction", "inference/v1/content_type", "inference/v1/model_service",
@@ -100,13 +101,13 @@ def _spread(random: Random, item: Any, texts: list[str]) -> None:
 Compiled = tuple[FileDescriptorSet, ir.Schema, list[Contract[Any]], list[str]]
 
 
-def compiled(folder: Path) -> Iterator[Compiled]:
-    """The contracts of all sources that TypeScript has exactly, written below ``folder``, and why others are not."""
-    for root, names in SOURCES:
-        sources = protoc.find_sources([root / name for name in names], [root])
+def compiled(folder: Path, sources: Sequence[Source] = SOURCES) -> Iterator[Compiled]:
+    """The contracts of sources that TypeScript has exactly, written below ``folder``, and why others are not."""
+    for root, names in sources:
+        found_sources = protoc.find_sources([root / name for name in names], [root])
         diagnostics = Diagnostics()
-        files = protoc.describe(sources, diagnostics)
-        loaded = load(files, sources.names, diagnostics, source_roots=tuple(sources.roots))
+        files = protoc.describe(found_sources, diagnostics)
+        loaded = load(files, found_sources.names, diagnostics, source_roots=tuple(found_sources.roots))
         schema = pipeline.compile_schema(loaded, diagnostics, pipeline.CompileOptions())
         exact, reasons = exact_messages(schema)
         write(schema, exact, folder)
