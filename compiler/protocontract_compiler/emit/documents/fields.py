@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from protocontract_compiler import ir
@@ -58,11 +58,9 @@ class FieldTables:
                 yield Heading(self._named("of_message", message.full_name), _anchor(message.full_name), 3)
                 if message.comment:
                     yield Paragraph(tidy.prose(message.comment))
-            own = {promise.path: promise.text for promise in self._promises_of(message)}
-            yield Table(
-                (say("number"), say("field"), say("type"), say("must"), say("means")),
-                [self._field_row(message, field, own.get(field.name, "")) for field in message.fields],
-            )
+            own = {each.path: each.text for each in self._promises_of(message) if not each.of_message}
+            rows = [self._field_row(message, field, own.get(field.name, "")) for field in message.fields]
+            yield from self._table((say("number"), say("field"), say("type"), say("must"), say("means")), rows)
             for field in message.fields:
                 name = (field.value or field).enum
                 if name is not None and not name.startswith("google.protobuf."):
@@ -71,10 +69,16 @@ class FieldTables:
             yield Heading(self._named("of_enum", enum.full_name), _anchor(enum.full_name), 3)
             rows = [self._value_row(value) for value in enum.values]
             head = (say("number"), say("value"), say("code_of_value"), say("aliases"))
-            # Most enums have neither codes nor aliases.
-            used = [at for at in range(len(head)) if any(parts_of(row.cells[at]) for row in rows)]
-            rows = [Row([row.cells[at] for at in used]) for row in rows]
-            yield Table([head[at] for at in used], rows[:_ROWS], rows[_ROWS:], say("more_rows", len(rows) - _ROWS))
+            yield from self._table(head, rows, most=_ROWS)
+
+    def _table(self, head: Sequence[str], rows: Sequence[Row], *, most: int | None = None) -> Iterator[Table]:
+        """A table without the columns that say nothing: most enums have neither codes nor aliases."""
+        used = [at for at in range(len(head)) if any(parts_of(row.cells[at]) for row in rows)]
+        rows = [Row([row.cells[at] for at in used]) for row in rows]
+        most = len(rows) if most is None else most
+        if rows:
+            more = self._say("more_rows", len(rows) - most)
+            yield Table([head[at] for at in used], rows[:most], rows[most:], more)
 
     def _named(self, key: str, full_name: str) -> Text:
         return marked(self._say(key, self._tongue.code(full_name.removeprefix(f"{self._package()}."))))

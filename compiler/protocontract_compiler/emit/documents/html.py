@@ -181,6 +181,7 @@ table { margin: .6rem 0 0; }
 td { padding-top: .5rem; padding-bottom: .5rem; min-width: 2.2rem; }
 td:last-child, th:last-child { padding-right: 0; }
 tbody tr:target { background: var(--mark); }
+@media (min-width: 44rem) { .of4 td:nth-child(3) { min-width: 14rem; } }
 details { margin: .6rem 0; }
 summary { cursor: pointer; color: var(--link); font-size: .92rem; }
 @media screen and (max-width: 44rem) {
