@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 log: Final = logging.getLogger("protocontract.models")
 
+Kind = Literal["degraded", "retried", "recovered", "probe_failed"]
+
 #: Facts of a run that was not the model's own.
 FALLBACK_FACT: Final = "fallback"
 ATTEMPTS_FACT: Final = "attempts"
@@ -101,7 +103,7 @@ class Event:
     ``probe_failed``. ``reason`` holds nothing of the data."""
 
     at: float
-    kind: Literal["degraded", "retried", "recovered", "probe_failed"]
+    kind: Kind
     reason: str
 
 
@@ -390,10 +392,10 @@ class Degrading:
             )
         return lines
 
-    def _tell(self, kind: Literal["degraded", "retried", "recovered", "probe_failed"], reason: str) -> None:
+    def _tell(self, kind: Kind, reason: str) -> None:
         event = Event(self._clock(), kind, reason)
         self.events.append(event)
-        texts = {
+        texts: dict[Kind, str] = {
             "degraded": f"runs on {self.fallback.name} from now on: {reason}",
             "retried": f"ran one batch on {self.fallback.name}: {reason}",
             "recovered": f"runs on {self.provider} again {reason}",
