@@ -190,7 +190,7 @@ class _Search:
     # -- records that are cleaned
 
     def _clean(self, spot: _Spot, words: Any) -> None:
-        if _holds_many(spot.field) or any(step.name in self._hidden(spot) for step in spot.steps):
+        if is_repeated(spot.field) or self._is_hidden(spot):
             return
         usual = _at(self._found.kept, spot.steps)
         seen: set[str] = set()
@@ -205,10 +205,9 @@ class _Search:
                 seen.add(repr(changes[0].before))
                 self._found.cleaned.append(Cleaned(changes[0], record))
 
-    def _hidden(self, spot: _Spot) -> frozenset[str]:
-        """The names on the way that are sensitive: what is in them is not shown, so it is not looked for."""
-        paths = [".".join(step.name for step in spot.steps[: at + 1]) for at in range(len(spot.steps))]
-        return frozenset(path.rpartition(".")[2] for path in paths if path in self._contract.sensitive)
+    def _is_hidden(self, spot: _Spot) -> bool:
+        """Whether the field, or a message that it is in, is sensitive: nothing of it is shown."""
+        return any(f"{spot.path}.".startswith(f"{hidden}.") for hidden in self._contract.sensitive)
 
     # -- records that are refused
 
@@ -220,7 +219,7 @@ class _Search:
         for spot in self._spots:
             for value in self._breaking(spot, kept):
                 yield spot.path, self._with(kept, spot, value), False
-                if len(spot.steps) == 1 or not _holds_many(spot.steps[0]):
+                if len(spot.steps) == 1 or not is_repeated(spot.steps[0]):
                     yield spot.path, self._rebuilt(spot, value), True
             words = self._builder.options.words(spot.field)
             if words is not None:
@@ -300,7 +299,7 @@ class _Search:
         promised = {rule_id for promise in self._contract.promises if not promise.path for rule_id in promise.rule_ids}
         if promised <= known:
             return
-        paths = [spot.path for spot in self._spots if len(spot.steps) == 1 and not _holds_many(spot.field)]
+        paths = [spot.path for spot in self._spots if len(spot.steps) == 1 and not is_repeated(spot.field)]
         for one, other in itertools.islice(itertools.combinations(paths, 2), _COMBINATIONS):
             for first, second in itertools.product(range(3), repeat=2):
                 self._judge("", self._builder.message({**self._choices, one: first, other: second}), anew=True)
@@ -338,10 +337,6 @@ def _maps(builder: Builder, each: Any, own: Any, entries: dict[Any, Any]) -> Ite
             key_value = f"key {nth}" if isinstance(first, str) else nth + 1
             many[key_value] = entries[first]
         yield many
-
-
-def _holds_many(each: Any) -> bool:
-    return is_repeated(each)
 
 
 def _plain(path: str) -> str:
