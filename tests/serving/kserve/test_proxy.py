@@ -17,7 +17,9 @@ from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from tritonclient.grpc import service_pb2, service_pb2_grpc
 from tritonclient.utils import InferenceServerException
 
+from protocontract.chain import Level as Evidence
 from protocontract.serving.kserve import Proxy
+from protocontract.serving.kserve.models import Catalogue
 from protocontract.serving.methods import Level
 from protocontract.violations import ContractError
 from tests.serving.kserve.conftest import BAD
@@ -578,7 +580,11 @@ def test_models_are_compared_with_their_contracts() -> None:
     ],
 )
 def test_declarations_that_make_no_proxy(declarations: list[tuple[str, str, str]], text: str) -> None:
-    from protocontract.serving.kserve.models import Catalogue
-
     with pytest.raises(ContractError, match=text):
         Catalogue([declared(*each) for each in declarations])
+
+
+def test_required_evidence_is_not_left_out_in_silence() -> None:
+    (number,) = (each for each in range(4) if Evidence.of(each) is Evidence.REQUIRED)
+    with pytest.raises(ContractError, match="scale requires evidence, and a proxy keeps none"):
+        Catalogue([declared("scale", "ScaleIn", "ScaleOut", Level(evidence=number))])

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from protocontract.chain import Level as Evidence
 from protocontract.contract import Contract
 from protocontract.models.comparison import Comparison, Difference, compare_ports
 from protocontract.models.signature import Port, Signature
@@ -66,7 +67,13 @@ class Served:
     """A declared model."""
 
     def __init__(self, declared: Declared) -> None:
-        """Raises ContractError where its messages are none that a KServe model takes or gives (``Binding``)."""
+        """Raises ContractError where its messages are none that a KServe model takes or gives (``Binding``), and where
+        its level demands evidence, which nobody keeps here."""
+        if Evidence.of(declared.level.evidence) is Evidence.REQUIRED:
+            raise ContractError(
+                f"{declared.name} requires evidence, and a proxy keeps none; expected another level, or a service of"
+                " the model (docs/serve.md)"
+            )
         self.name: Final = declared.name
         self.version: Final = declared.version
         self.request: Final = Binding(declared.request, request=True)

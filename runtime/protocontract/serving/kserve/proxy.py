@@ -20,7 +20,7 @@ from protocontract.serving.door import Place
 from protocontract.serving.kserve.models import Asked, Catalogue, Declared, Served, compare, signature_of
 from protocontract.serving.kserve.protocol import messages
 from protocontract.serving.kserve.upstream import Upstream
-from protocontract.serving.rejection import Rejected, refused
+from protocontract.serving.rejection import Rejected, header_text, refused
 from protocontract.serving.service import DEFAULT_DEADLINE, MODEL_KEY, NONFINITE_KEY, counts_text
 from protocontract.serving.watch import Seen, Watch
 from protocontract.violations import ContractError
@@ -203,7 +203,7 @@ class Proxy:
         metadata = [(MODEL_KEY, f"{served.name}{version}")]
         if found.nonfinite:
             metadata.append((NONFINITE_KEY, counts_text(found.nonfinite)))
-        return Answered(found.response, tuple(metadata))
+        return Answered(found.response, tuple((key, header_text(text)) for key, text in metadata))
 
 
 class Unreachable(ContractError):
