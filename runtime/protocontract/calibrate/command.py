@@ -15,7 +15,6 @@ from protocontract.card.card import Card
 from protocontract.card.command import add_contract, open_sources
 from protocontract.cli import BROKEN, KEPT, UsageError
 from protocontract.contract import Contract
-from protocontract.records.judge import Judge
 from protocontract.records.sources import find_files
 from protocontract.terminal import BROKEN as CROSS
 from protocontract.terminal import KEPT as CHECK
@@ -44,7 +43,7 @@ def calibrate_command(argv: list[str]) -> int:
     options = _parser().parse_args(argv)
     # onnxruntime, onnx and NumPy: what is missing is said before any record is read.
     from protocontract.calibrate.calibration import calibrate
-    from protocontract.calibrate.inputs import Inputs
+    from protocontract.calibrate.inputs import Inputs, draw
     from protocontract.calibrate.quantize import Recipe
     from protocontract.loading import resolve
     from protocontract.steps import load_step
@@ -59,16 +58,7 @@ def calibrate_command(argv: list[str]) -> int:
     except ValueError as error:
         raise UsageError(f"--take and --hold-out: {error}") from error
     card = None if options.card is None else Card.read(options.card)
-    judge = Judge(contract)
-    read = valid = 0
-    for source in sources:
-        for record in source.records():
-            read += 1
-            message = judge.outcome(record).message
-            if message is not None:
-                valid += 1
-                inputs.without_sensitive(message)
-                reservoir.add(message.SerializeToString(deterministic=True))
+    read, valid = draw(sources, inputs, reservoir)
     recipe = Recipe(
         tuple(options.operators),
         not options.per_tensor,

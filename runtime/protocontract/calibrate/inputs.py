@@ -6,14 +6,17 @@ the model, and a tensor that is sensitive itself is no input for it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from google.protobuf.message import Message
 
 from protocontract._options import is_map, is_repeated
+from protocontract.calibrate.reservoir import Reservoir
 from protocontract.contract import Contract
 from protocontract.loading import load
+from protocontract.records.judge import Judge
+from protocontract.records.sources import FileLike
 from protocontract.steps import Step
 from protocontract.tensors import Batch, Collate, CollateError
 from protocontract.violations import ContractError
@@ -76,6 +79,24 @@ class Inputs:
         """The path of the sensitive tensor of this name; empty where there is none."""
         paths = sensitive_paths(self.contract)
         return next((field.path for field in self.contract.tensors if field.name == name and field.path in paths), "")
+
+
+def draw(sources: Iterable[FileLike], inputs: Inputs, reservoir: Reservoir) -> tuple[int, int]:
+    """Let a reservoir draw from the valid records of some sources, without what is sensitive in them.
+
+    Returns how many were read, and how many of them are valid. Raises OSError.
+    """
+    judge = Judge(inputs.contract)
+    read = valid = 0
+    for source in sources:
+        for record in source.records():
+            read += 1
+            message = judge.outcome(record).message
+            if message is not None:
+                valid += 1
+                inputs.without_sensitive(message)
+                reservoir.add(message.SerializeToString(deterministic=True))
+    return read, valid
 
 
 def sensitive_paths(contract: Contract[Any]) -> frozenset[str]:

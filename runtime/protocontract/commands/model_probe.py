@@ -15,7 +15,6 @@ from protocontract.calibrate.reservoir import Reservoir, Size
 from protocontract.card.command import add_contract, open_sources
 from protocontract.cli import BROKEN, KEPT
 from protocontract.contract import Contract
-from protocontract.records.judge import Judge
 from protocontract.records.sources import find_files
 from protocontract.terminal import BROKEN as CROSS
 from protocontract.terminal import KEPT as CHECK
@@ -99,17 +98,11 @@ def probe(options: argparse.Namespace) -> int:
 
 def _drawn(contract: Contract[Any], inputs: Inputs, options: argparse.Namespace) -> tuple[list[bytes], int, int]:
     """Valid records without what is sensitive in them; how many were read, and how many of them are valid."""
+    from protocontract.calibrate.inputs import draw
+
     reservoir = Reservoir(Size(options.take, None), Size(0, None), options.seed)
-    judge = Judge(contract)
-    read = valid = 0
-    for source in open_sources(options.files, options.encoding, contract, options.column):
-        for record in source.records():
-            read += 1
-            message = judge.outcome(record).message
-            if message is not None:
-                valid += 1
-                inputs.without_sensitive(message)
-                reservoir.add(message.SerializeToString(deterministic=True))
+    sources = open_sources(options.files, options.encoding, contract, options.column)
+    read, valid = draw(sources, inputs, reservoir)
     return reservoir.drawn().calibration, read, valid
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import grpc.aio
 
 from protocontract.contract import Contract
-from protocontract.serving.client_call import ClientCall, ClientCalls
+from protocontract.serving.client_call import ClientCall, ClientCalls, Wrapped
 
 
 def client_interceptors(
@@ -26,73 +26,59 @@ def client_interceptors(
     return (_UnaryUnary(calls), _UnaryStream(calls), _StreamUnary(calls), _StreamStream(calls))
 
 
-class _UnaryUnary(grpc.aio.UnaryUnaryClientInterceptor):  # type: ignore[misc]  # an untyped base class
+class _Interceptor:
+    """What all four do."""
+
     def __init__(self, calls: ClientCalls) -> None:
         self._calls = calls
 
+    async def _made(
+        self, continuation: Callable[..., Any], details: Any, sent: Any, *, stream: bool = False
+    ) -> tuple[ClientCall | None, Any]:
+        """The call, and what is done with it; None where it passes."""
+        mine = self._calls.find(details)
+        if mine is None:
+            return None, await continuation(details, sent)
+        checked = _requests(mine, sent) if stream else mine.request(sent)
+        return mine, await continuation(mine.details(details), checked)
+
+
+class _UnaryUnary(_Interceptor, grpc.aio.UnaryUnaryClientInterceptor):  # type: ignore[misc]  # an untyped base class
     async def intercept_unary_unary(
         self, continuation: Callable[..., Any], client_call_details: Any, request: Any
     ) -> Any:
-        mine = self._calls.find(client_call_details)
-        if mine is None:
-            return await continuation(client_call_details, request)
-        call = await continuation(mine.details(client_call_details), mine.request(request))
-        if mine.checks:
+        mine, call = await self._made(continuation, client_call_details, request)
+        if mine is not None and mine.checks:
             mine.response(await call)
         return call
 
 
-class _UnaryStream(grpc.aio.UnaryStreamClientInterceptor):  # type: ignore[misc]  # an untyped base class
-    def __init__(self, calls: ClientCalls) -> None:
-        self._calls = calls
-
+class _UnaryStream(_Interceptor, grpc.aio.UnaryStreamClientInterceptor):  # type: ignore[misc]
     async def intercept_unary_stream(
         self, continuation: Callable[..., Any], client_call_details: Any, request: Any
     ) -> Any:
-        mine = self._calls.find(client_call_details)
-        if mine is None:
-            return await continuation(client_call_details, request)
-        call = await continuation(mine.details(client_call_details), mine.request(request))
-        return _responses(mine, call) if mine.checks else call
+        mine, call = await self._made(continuation, client_call_details, request)
+        return call if mine is None or not mine.checks else _responses(mine, call)
 
 
-class _StreamUnary(grpc.aio.StreamUnaryClientInterceptor):  # type: ignore[misc]  # an untyped base class
-    def __init__(self, calls: ClientCalls) -> None:
-        self._calls = calls
-
+class _StreamUnary(_Interceptor, grpc.aio.StreamUnaryClientInterceptor):  # type: ignore[misc]
     async def intercept_stream_unary(
         self, continuation: Callable[..., Any], client_call_details: Any, request_iterator: Any
     ) -> Any:
-        mine = self._calls.find(client_call_details)
-        if mine is None:
-            return await continuation(client_call_details, request_iterator)
-        return _Answer(mine, await continuation(mine.details(client_call_details), _requests(mine, request_iterator)))
+        mine, call = await self._made(continuation, client_call_details, request_iterator, stream=True)
+        return call if mine is None else _Answer(mine, call)
 
 
-class _StreamStream(grpc.aio.StreamStreamClientInterceptor):  # type: ignore[misc]  # an untyped base class
-    def __init__(self, calls: ClientCalls) -> None:
-        self._calls = calls
-
+class _StreamStream(_Interceptor, grpc.aio.StreamStreamClientInterceptor):  # type: ignore[misc]
     async def intercept_stream_stream(
         self, continuation: Callable[..., Any], client_call_details: Any, request_iterator: Any
     ) -> Any:
-        mine = self._calls.find(client_call_details)
-        if mine is None:
-            return await continuation(client_call_details, request_iterator)
-        return _responses(
-            mine, await continuation(mine.details(client_call_details), _requests(mine, request_iterator))
-        )
+        mine, call = await self._made(continuation, client_call_details, request_iterator, stream=True)
+        return call if mine is None else _responses(mine, call)
 
 
-class _Answer:
+class _Answer(Wrapped):
     """A call with one response. Where its requests were bad, gRPC says that it was cancelled; this says why."""
-
-    def __init__(self, mine: ClientCall, call: Any) -> None:
-        self._mine = mine
-        self._call = call
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._call, name)
 
     def __await__(self) -> Generator[Any, Any, Any]:
         try:

@@ -79,6 +79,17 @@ class ClientCall:
             raise found
 
 
+class Wrapped:
+    """gRPC's own call, of which one thing is done otherwise."""
+
+    def __init__(self, mine: ClientCall, call: Any) -> None:
+        self._mine = mine
+        self._call = call
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._call, name)
+
+
 class _Details(NamedTuple):
     """As ``grpc.ClientCallDetails`` has them."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import grpc
 
 from protocontract.contract import Contract
-from protocontract.serving.client_call import ClientCall, ClientCalls
+from protocontract.serving.client_call import ClientCall, ClientCalls, Wrapped
 from protocontract.violations import ContractViolation
 
 
@@ -71,15 +71,8 @@ def _requests(mine: ClientCall, messages: Iterable[Any]) -> Iterator[Any]:
         yield mine.request(message, index)
 
 
-class _Answer:
+class _Answer(Wrapped):
     """A call with one response. Where its requests were bad, gRPC says that iterating them failed; this says why."""
-
-    def __init__(self, mine: ClientCall, call: Any) -> None:
-        self._mine = mine
-        self._call = call
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._call, name)
 
     def result(self, timeout: float | None = None) -> Any:
         """The response. Raises ContractViolation, ResponseViolation, and what gRPC raises."""
@@ -104,16 +97,10 @@ class _Answer:
         return None
 
 
-class _Responses:
+class _Responses(Wrapped):
     """The responses of a call, each held to its contract."""
 
-    def __init__(self, mine: ClientCall, call: Any) -> None:
-        self._mine = mine
-        self._call = call
-        self._index = 0
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._call, name)
+    _index = 0
 
     def __iter__(self) -> Iterator[Any]:
         return self
