@@ -3,45 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-import pytest
-
 from protocontract_compiler import ir
 from protocontract_compiler.emit.typescript import bound, data
+from tests.typescript.support import RUNNER, packages
 from tests.typescript.tables import RUNTIME
 
 PLACE = ir.Place("a.proto", 1, 1)
-_CONFIG = {
-    "compilerOptions": {
-        "strict": True, "noUncheckedIndexedAccess": True, "exactOptionalPropertyTypes": True, "noUnusedLocals": True,
-        "noUnusedParameters": True, "noImplicitReturns": True, "verbatimModuleSyntax": True, "module": "nodenext",
-        "target": "es2022", "lib": ["es2022", "dom"], "rootDir": "src", "outDir": "dist", "types": [],
-    },
-    "include": ["src/normalize", "src/relations"],
-}  # fmt: skip
 
 
 def compiled(folder: Path) -> Path:
-    """The runtime as JavaScript, compiled strictly in ``folder``; skips the test where there is no TypeScript."""
-    installed = os.environ.get("PROTOBUF_ES")
-    if not installed:
-        pytest.skip("PROTOBUF_ES names no folder with tsc (.ci/protobuf-es makes one)")
-    shutil.copytree(RUNTIME, folder / "src")
+    """The runtime as JavaScript, in ``folder``. test_types.py looks at its types, with contracts of every word."""
+    node, installed = packages()
+    made = shutil.copytree(RUNTIME, folder / "runtime")
     for path, source in data.SOURCES.items():
-        (folder / "src" / f"{path}.ts").write_text(source())
-    (folder / "package.json").write_text('{"type": "module"}')
-    (folder / "tsconfig.json").write_text(json.dumps(_CONFIG))
-    done = subprocess.run(
-        [str(Path(installed) / "node_modules/.bin/tsc"), "-p", str(folder)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stdout
-    return folder / "dist"
+        (made / f"{path}.ts").write_text(source(), "utf-8")
+    subprocess.run([node, str(RUNNER.with_name("transpile.mjs")), str(installed), str(made)], check=True)
+    return made
 
 
 @dataclass
@@ -87,7 +70,7 @@ def run(dist: Path, jobs: list[Job]) -> list[list[Any]]:
     """The results of all calls, job by job."""
     given = [{"code": job.code, "uses": job.uses, "kind": job.kind, "calls": job.calls} for job in jobs]
     done = subprocess.run(
-        ["node", str(Path(__file__).with_name("direct.mjs")), str(dist)],
+        [packages()[0], str(Path(__file__).with_name("direct.mjs")), str(dist)],
         input=json.dumps(given), capture_output=True, text=True, check=True, encoding="utf-8",
     )  # fmt: skip
     results: list[list[Any]] = json.loads(done.stdout)

@@ -22,11 +22,14 @@ from tests.normalize.strategies import DENSE
 from tests.normalize.test_instant_properties import PIECES, ZONES
 from tests.normalize.test_text_mojibake import SENTENCES
 from tests.typescript import direct, tables
+from tests.typescript.support import needs_node
+
+pytestmark = needs_node
 
 _MARKS = tuple(MARKS)
 CASES = Path(__file__).parents[1] / "cases" / "values"
 #: Values for each set of options; PROTOCONTRACT_EXAMPLES multiplies them.
-MANY = int(60 * float(os.environ.get("PROTOCONTRACT_EXAMPLES", "1")))
+MANY = int(40 * float(os.environ.get("PROTOCONTRACT_EXAMPLES", "1")))
 
 
 @pytest.fixture(scope="module")
