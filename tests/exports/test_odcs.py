@@ -135,7 +135,7 @@ def test_every_promise_of_the_examples_stands_in_words() -> None:
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 
 
-@settings(max_examples=examples(80))
+@settings(max_examples=examples(30))
 @given(
     st.dictionaries(
         st.text(min_size=1, alphabet=st.characters(min_codepoint=33, max_codepoint=126)),

@@ -113,10 +113,10 @@ class Fields:
                 found = builder.repeated()
             case ir.Shape.MAP:
                 found = builder.map()
-        if not unjudged:
-            for relation in field.relations:
-                told = builder.told_of_tensor if relation.kind == "tensor" else frozenset()
-                found.notes += [f"{rule_id} (not told)" for rule_id in ids_of(relation) if rule_id not in told]
+        # Relations and normalizers are no rules of buf.validate: what it ignores is no matter to them.
+        for relation in field.relations:
+            told = builder.told_of_tensor if relation.kind == "tensor" else frozenset()
+            found.notes += [f"{rule_id} (not told)" for rule_id in ids_of(relation) if rule_id not in told]
         return found
 
     def value(self, part: ir.Field, values: Values, owner: ir.Field, inside: frozenset[str] | None) -> tuple[Json, str]:
@@ -412,9 +412,9 @@ class _Builder:
     def _normal(self, part: ir.Field, kind: Kind) -> list[Found]:
         """What a normalizer itself guarantees of its result, or refuses."""
         normalizer = self._field.normalizer
-        if normalizer is None or self._judging.unjudged or self._rules.ignore == "always":
+        if normalizer is None:
             return []
-        self._note((rule_id for rule_id in ids_of(normalizer)), "when it is normalised")
+        self._note(ids_of(normalizer), "when it is normalised")
         if self._warnings or self._sometimes:
             return []  # what it refuses may pass
         options = ir.keywords(normalizer.options)

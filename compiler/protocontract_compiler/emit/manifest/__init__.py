@@ -13,6 +13,7 @@ from typing import Any, Final
 from protocontract.violations import error_code
 from protocontract_compiler import ir
 from protocontract_compiler.emit import jsonschema, odcs
+from protocontract_compiler.emit.documents import html, markdown
 from protocontract_compiler.emit.output import OutputFile
 from protocontract_compiler.emit.plain import json_text, one_line, word
 from protocontract_compiler.emit.python import tool_version
@@ -81,6 +82,7 @@ def _files(schema: ir.Schema, message: ir.Message, contract: ir.ContractOptions)
         "prometheus": [f"{message.full_name}.rules.yml"] if promised else [],
         "jsonschema": jsonschema.file_names(schema, message),
         "odcs": [odcs.file_name(message)],
+        "docs": [f"{message.full_name}{ending}" for kind in (html, markdown) for ending in kind.ENDINGS.values()],
     }
 
 
