@@ -17,7 +17,8 @@ import tritonclient.grpc as triton
 from tritonclient.utils import InferenceServerException
 
 REPOSITORIES: Final = Path(__file__).parent / "repositories"
-_PATIENCE: Final = 60.0
+#: Seconds; beside all other tests a server takes its time.
+_PATIENCE: Final = 120.0
 
 
 @dataclass(frozen=True)
