@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal
+from typing import Final, Literal, TypeAlias
 
 import re2
 
-from protocontract_compiler.cel.regex_subset import translate
+from protocontract_compiler.cel.regex_subset import NOT_NEWLINE, automaton
+from protocontract_compiler.cel.regex_write import ANY, NONE, Dialect
+
+Method: TypeAlias = Literal["fullmatch", "match", "search"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class RegexPlan:
 
     engine: Literal["re", "re2"]
     source: str
-    method: Literal["fullmatch", "match", "search"]
+    method: Method
 
 
 def check_pattern(pattern: str) -> str | None:
@@ -43,8 +46,23 @@ def check_pattern(pattern: str) -> str | None:
 @lru_cache(maxsize=4096)
 def compile_pattern(pattern: str) -> RegexPlan:
     """The plan for a legal pattern."""
-    translated = translate(pattern)
-    if translated is None:
+    found = automaton(pattern)
+    if found is None or not found.is_safe:
         return RegexPlan("re2", pattern, "search")
-    source, method = translated
-    return RegexPlan("re", source, method)
+    if found.start:
+        return RegexPlan("re", _PYTHON.write(found.node), "fullmatch" if found.end else "match")
+    return RegexPlan("re", _PYTHON.write(found.node, alone=not found.end) + (r"\Z" if found.end else ""), "search")
+
+
+def _escape(code: int) -> str:
+    if chr(code).isprintable() and not 0xD800 <= code <= 0xDFFF:
+        return chr(code)
+    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+
+
+_PYTHON: Final = Dialect(
+    special=r"\.^$*+?{}[]()|",
+    special_in_class=r"\]^-[&~|",
+    escape=_escape,
+    sets={ANY: r"[\s\S]", NONE: r"[^\s\S]", NOT_NEWLINE: "."},
+)

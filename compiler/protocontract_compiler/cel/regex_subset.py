@@ -15,11 +15,10 @@ from collections.abc import Iterator, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
-from typing import Final, Literal, TypeAlias
+from typing import Final, TypeAlias
 
-Method: TypeAlias = Literal["fullmatch", "match", "search"]
-
-_LAST: Final = 0x10FFFF
+#: The largest code point.
+LAST: Final = 0x10FFFF
 _MOST_PLACES: Final = 600
 _MOST_PLACES_ANYWHERE: Final = 64
 
@@ -92,8 +91,8 @@ def complement(ranges: Ranges) -> Ranges:
         if start < low:
             result.append((start, low - 1))
         start = high + 1
-    if start <= _LAST:
-        result.append((start, _LAST))
+    if start <= LAST:
+        result.append((start, LAST))
     return tuple(result)
 
 
@@ -129,7 +128,7 @@ _POSIX: Final = {
     "xdigit": _normal([(48, 57), (65, 70), (97, 102)]),
 }
 _ESCAPES: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
-_NOT_NEWLINE: Final = complement(((10, 10),))
+NOT_NEWLINE: Final = complement(((10, 10),))
 _FOLDED: Final = {"k": "\u212a", "s": "\u017f"}
 """Letters beyond ASCII that are equal to an ASCII letter when case does not matter."""
 
@@ -226,7 +225,7 @@ class _Parser:
             case "$":
                 return Edge(end=True)
             case ".":
-                return Chars(((0, _LAST),) if self._dot_all else _NOT_NEWLINE)
+                return Chars(((0, LAST),) if self._dot_all else NOT_NEWLINE)
             case "[":
                 return Chars(self._class())
             case "(":
@@ -472,73 +471,6 @@ def _is_bounded(node: Node) -> bool:
             return node.most is not None and _is_bounded(node.body)
 
 
-# ----------------------------------------------------------------------------------------------------------------------
-# Printer
-
-
-def _write(node: Node, *, alone: bool = True) -> str:
-    """The pattern in Python's syntax; ``alone`` says that an alternation needs no group."""
-    match node:
-        case Chars():
-            return _write_set(node.ranges)
-        case Seq():
-            return "".join(_write(item, alone=False) for item in node.items)
-        case Alt():
-            text = "|".join(_write(branch) for branch in node.branches)
-            return text if alone else f"(?:{text})"
-        case Loop():
-            body = _write(node.body, alone=False)
-            if isinstance(node.body, Seq | Loop):
-                body = f"(?:{body})"
-            return body + _write_count(node.least, node.most)
-        case Edge():
-            raise _Unsupported
-
-
-def _write_count(least: int, most: int | None) -> str:
-    match least, most:
-        case 0, None:
-            return "*"
-        case 1, None:
-            return "+"
-        case 0, 1:
-            return "?"
-        case _ if least == most:
-            return f"{{{least}}}"
-        case _:
-            return f"{{{least},{'' if most is None else most}}}"
-
-
-def _write_set(ranges: Ranges) -> str:
-    if ranges == ((0, _LAST),):
-        return r"[\s\S]"
-    if not ranges:
-        return r"[^\s\S]"
-    if ranges == _NOT_NEWLINE:
-        return "."
-    if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
-        return _write_character(ranges[0][0], r"\.^$*+?{}[]|()")
-    negated = ranges[-1][1] == _LAST
-    inside = "".join(map(_write_range, complement(ranges) if negated else ranges))
-    return f"[{'^' if negated else ''}{inside}]"
-
-
-def _write_range(pair: tuple[int, int]) -> str:
-    low, high = (_write_character(code, r"\]^-[&~|") for code in pair)
-    if pair[0] == pair[1]:
-        return low
-    return f"{low}{high}" if pair[0] + 1 == pair[1] else f"{low}-{high}"
-
-
-def _write_character(code: int, special: str) -> str:
-    character = chr(code)
-    if character in special:
-        return f"\\{character}"
-    if character.isprintable() and not 0xD800 <= code <= 0xDFFF:
-        return character
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
-
-
 @dataclass(frozen=True, slots=True)
 class Automaton:
     """A pattern as it was read: its tree without anchors, and its position automaton.
@@ -580,13 +512,3 @@ def syntax(pattern: str) -> Node | None:
         return _Parser(pattern).parse()
     except (_Unsupported, RecursionError):
         return None
-
-
-def translate(pattern: str) -> tuple[str, Method] | None:
-    """The pattern in Python's syntax with the method to call, or ``None`` where it is not known to be safe."""
-    found = automaton(pattern)
-    if found is None or not found.is_safe:
-        return None
-    if found.start:
-        return _write(found.node), "fullmatch" if found.end else "match"
-    return _write(found.node, alone=not found.end) + (r"\Z" if found.end else ""), "search"

@@ -1,7 +1,7 @@
-"""What the emitters of normalizers and relations share in every language: one function a message that has work.
+"""What the emitters of rules, normalizers and relations share in every language: one function a message that has work.
 
-Both are rare and heavy compared with a field rule, so nothing is inlined: a function is called for each message in the
-record that has work.
+Normalizers and relations are rare and heavy compared with a field rule, so nothing is inlined there: a function is
+called for each message in the record that has work.
 """
 
 from __future__ import annotations
@@ -34,6 +34,25 @@ def has_normalizer(message: ir.Message) -> bool:
 def has_relation(message: ir.Message) -> bool:
     """Whether a field of the message is related to others."""
     return any(field.relations for field in message.fields)
+
+
+def has_rules(message: ir.Message) -> bool:
+    """Whether a message has buf.validate rules of its own (or is delegated because of one)."""
+    return bool(
+        message.delegated
+        or message.rules.checks
+        or message.rules.oneofs
+        or any(oneof.required for oneof in message.oneofs)
+        or any(_has_rule(field.rules) for field in message.fields)
+    )
+
+
+def _has_rule(rules: ir.ValueRules | None) -> bool:
+    if rules is None or rules.ignore == "always":
+        return False
+    return bool(
+        rules.required or rules.checks or any(_has_rule(part) for part in (rules.items, rules.keys, rules.values))
+    )
 
 
 def spans_into(message: ir.Message, text: ir.Field) -> list[tuple[ir.Field, ir.Relation]]:
@@ -76,7 +95,7 @@ def currency_options(schema: ir.Schema, message: ir.Message, money: ir.Normalize
     return (("storable", tuple(sorted({*currency_codes(schema.enums[target.enum]).values()}))),)
 
 
-class FunctionPerMessage(ABC):
+class MessageFunctions(ABC):
     """The functions of one kind in one module."""
 
     #: First word of the functions' names.
@@ -116,6 +135,10 @@ class FunctionPerMessage(ABC):
     @abstractmethod
     def text(self, message: ir.Message, function: str) -> str:
         """The text of a message's function, whose name that is."""
+
+
+class FunctionPerMessage(MessageFunctions):
+    """Functions that do something with a message's own fields, and call those of the messages in it."""
 
     @abstractmethod
     def own(self, message: ir.Message, writer: Writer, names: Names) -> None:

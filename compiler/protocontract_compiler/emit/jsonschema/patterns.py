@@ -9,85 +9,34 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from protocontract_compiler.cel.regex_subset import Alt, Chars, Edge, Loop, Node, Ranges, Seq, complement, syntax
-
-_LAST: Final = 0x10FFFF
-_SURROGATES: Final = (0xD800, 0xDFFF)
+from protocontract_compiler.cel.regex_subset import syntax
+from protocontract_compiler.cel.regex_write import ANY, NONE, Dialect, count
 
 
 def portable(pattern: str) -> str | None:
     """A pattern of RE2 that matches the same texts in all engines, or ``None`` where that is not known."""
     node = syntax(pattern)
-    return None if node is None else _write(node, alone=True)
+    return None if node is None else _SHARED.write(node)
 
 
 def literal(text: str) -> str:
     """A pattern that matches exactly this text."""
-    return "".join(_character(ord(char), r"\.^$*+?{}[]()|/") for char in text)
+    return _SHARED.literal(text)
 
 
-def _write(node: Node, *, alone: bool) -> str:
-    match node:
-        case Chars():
-            return _set(node.ranges)
-        case Seq():
-            return "".join(_write(item, alone=False) for item in node.items)
-        case Alt():
-            text = "|".join(_write(branch, alone=True) for branch in node.branches)
-            return text if alone else f"(?:{text})"
-        case Loop():
-            body = _write(node.body, alone=False)
-            if isinstance(node.body, Seq | Loop):
-                body = f"(?:{body})"
-            return body + count(node.least, node.most)
-        case Edge():
-            return "$" if node.end else "^"
-
-
-def count(least: int, most: int | None) -> str:
-    """The mark behind what comes ``least`` to ``most`` times; ``None`` is no limit."""
-    match least, most:
-        case 0, None:
-            return "*"
-        case 1, None:
-            return "+"
-        case 0, 1:
-            return "?"
-        case 1, 1:
-            return ""
-        case _ if least == most:
-            return f"{{{least}}}"
-        case _:
-            return f"{{{least},{'' if most is None else most}}}"
-
-
-def _set(ranges: Ranges) -> str:
-    if ranges == ((0, _LAST),):
-        return r"[\s\S]"
-    if not ranges:
-        return r"[^\s\S]"
-    if len(ranges) == 1 and ranges[0][0] == ranges[0][1]:
-        return _character(ranges[0][0], r"\.^$*+?{}[]()|/")
-    negated = ranges[-1][1] == _LAST
-    inside = "".join(map(_range, complement(ranges) if negated else ranges))
-    return f"[{'^' if negated else ''}{inside}]"
-
-
-def _range(pair: tuple[int, int]) -> str:
-    low, high = (_character(code, r"\]^[-") for code in pair)
-    if pair[0] == pair[1]:
-        return low
-    return f"{low}{high}" if pair[0] + 1 == pair[1] else f"{low}-{high}"
-
-
-def _character(code: int, special: str) -> str:
-    char = chr(code)
-    if char in special:
-        return f"\\{char}"
-    if _SURROGATES[0] <= code <= _SURROGATES[1]:
+def _escape(code: int) -> str:
+    if 0xD800 <= code <= 0xDFFF:
         return f"\\u{code:04x}"
     # The engines share escapes of two digits alone: any other character stands for itself.
-    return f"\\x{code:02x}" if code < 256 and not char.isprintable() else char
+    return f"\\x{code:02x}" if code < 256 and not chr(code).isprintable() else chr(code)
+
+
+_SHARED: Final = Dialect(
+    special=r"\.^$*+?{}[]()|/",
+    special_in_class=r"\]^[-",
+    escape=_escape,
+    sets={ANY: r"[\s\S]", NONE: r"[^\s\S]"},
+)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

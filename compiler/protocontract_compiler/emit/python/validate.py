@@ -17,6 +17,7 @@ from protocontract_compiler.emit.names import Names, attribute, literal, snake
 from protocontract_compiler.emit.python.cel_expr import emit, emit_condition
 from protocontract_compiler.emit.python.module import Module, governance_keywords
 from protocontract_compiler.emit.python.spots import Spot, comment, native_condition, singular_name, tuple_code
+from protocontract_compiler.emit.walk import MessageFunctions, has_rules
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.ir_cel import FieldRef, Program
 from protocontract_compiler.passes import reach
@@ -32,55 +33,20 @@ _NO_RULES = ir.ValueRules()
 _CLOCK = re.compile(r"\bnow\b")
 
 
-def has_rules(message: ir.Message) -> bool:
-    """Whether a message has buf.validate rules of its own (or is delegated because of one)."""
-    return bool(
-        message.delegated
-        or message.rules.checks
-        or message.rules.oneofs
-        or any(oneof.required for oneof in message.oneofs)
-        or any(_has_rule(field.rules) for field in message.fields)
-    )
-
-
-def _has_rule(rules: ir.ValueRules | None) -> bool:
-    if rules is None or rules.ignore == "always":
-        return False
-    return bool(
-        rules.required or rules.checks or any(_has_rule(part) for part in (rules.items, rules.keys, rules.values))
-    )
-
-
-class Validators:
+class Validators(MessageFunctions):
     """The validate functions of one module."""
 
+    prefix = "_validate"
+
     def __init__(self, module: Module) -> None:
+        super().__init__(module.schema, module.names, module.functions, has_rules)
         self.module = module
-        self.schema = module.schema
-        self.work = reach.with_work(self.schema, has_rules)
         self._recursive = reach.recursive(self.schema)
-        self._names: dict[str, str] = {}
-        self._waiting: list[str] = []
         self._weights: dict[str, int] = {}
 
-    def function(self, message: str) -> str | None:
-        """The name of the function that validates a message; None where there is nothing to check."""
-        if message not in self.work:
-            return None
-        name = self._names.get(message)
-        if name is None:
-            known = self.schema.messages[message]
-            name = self.module.names.fresh(f"_validate_{snake(known.python_path)}")
-            self._names[message] = name
-            self._waiting.append(message)
-        return name
-
-    def write_waiting(self) -> None:
-        """Writes the functions asked for so far, and those that they call, into the module."""
-        while self._waiting:
-            message = self.schema.messages[self._waiting.pop(0)]
-            function = _Function(self, message, self._names[message.full_name])
-            self.module.functions.append(function.text())
+    def text(self, message: ir.Message, function: str) -> str:
+        """The text of a message's function, whose name that is."""
+        return _Function(self, message, function).text()
 
     def inlines(self, message: str, depth: int, inlined: int) -> bool:
         """Whether a message is checked where it stands, in a function that has ``inlined`` rules of others already."""

@@ -20,9 +20,10 @@ from protocontract_compiler.emit.typescript.inexact import Inexact
 from protocontract_compiler.emit.typescript.module import Module
 from protocontract_compiler.emit.typescript.shapes import Shapes
 from protocontract_compiler.emit.typescript.values import held, is_set, not_zero, wrapped_type
+from protocontract_compiler.emit.walk import MessageFunctions, has_rules
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.ir_cel import FieldRef, Program, can_raise
-from protocontract_compiler.passes import reach
+from protocontract_compiler.typescript_names import property_name
 
 _NO_RULES = ir.ValueRules()
 #: What ``comment`` writes.
@@ -30,52 +31,23 @@ _NOTE = re.compile(r" // (?:\S+:\d+ )?\S+$", re.MULTILINE)
 _TIMES = ("google.protobuf.Timestamp", "google.protobuf.Duration")
 
 
-def has_rules(message: ir.Message) -> bool:
-    """Whether a message has buf.validate rules of its own (or is delegated because of one)."""
-    return bool(
-        message.delegated
-        or message.rules.checks
-        or message.rules.oneofs
-        or any(oneof.required for oneof in message.oneofs)
-        or any(_has_rule(field.rules) for field in message.fields)
-    )
-
-
-def _has_rule(rules: ir.ValueRules | None) -> bool:
-    if rules is None or rules.ignore == "always":
-        return False
-    return bool(
-        rules.required or rules.checks or any(_has_rule(part) for part in (rules.items, rules.keys, rules.values))
-    )
-
-
-class Validators:
+class Validators(MessageFunctions):
     """The validate functions of one module."""
 
+    prefix = "validate"
+
     def __init__(self, module: Module, shapes: Shapes) -> None:
+        super().__init__(module.schema, module.names, module.functions, has_rules)
         self.module = module
         self.shapes = shapes
-        self.schema = module.schema
-        self.work = reach.with_work(self.schema, has_rules)
-        self._names: dict[str, str] = {}
-        self._waiting: list[str] = []
 
-    def function(self, message: str) -> str | None:
-        """The name of the function that validates a message; None where there is nothing to check."""
-        if message not in self.work:
-            return None
-        name = self._names.get(message)
-        if name is None:
-            path = self.schema.messages[message].python_path.replace(".", "")
-            name = self._names[message] = self.module.names.fresh(f"validate{path}")
-            self._waiting.append(message)
-        return name
+    def spelled(self, name: str) -> str:
+        """A function's name in camel case."""
+        return property_name(name)
 
-    def write_waiting(self) -> None:
-        """Writes the functions asked for so far, and those that they call, into the module."""
-        while self._waiting:
-            message = self.schema.messages[self._waiting.pop(0)]
-            self.module.functions.append(_Function(self, message, self._names[message.full_name]).text())
+    def text(self, message: ir.Message, function: str) -> str:
+        """The text of a message's function, whose name that is."""
+        return _Function(self, message, function).text()
 
 
 class _Place:
