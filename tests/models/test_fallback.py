@@ -229,6 +229,38 @@ def test_s28_without_a_declaration_it_fails(tmp_path: Path) -> None:
     assert caught.value.kind == "memory"
 
 
+def test_s28_memory_that_runs_out_for_real(tmp_path: Path) -> None:
+    """The mean of ``copies`` of x: a model that makes them, in whatever memory that takes, and one that does not."""
+    path, light = tmp_path / "m.onnx", tmp_path / "light.onnx"
+    ends = [
+        helper.make_tensor_value_info("x", TensorProto.FLOAT, ["N", 4]),
+        helper.make_tensor_value_info("copies", TensorProto.INT64, [1]),
+        helper.make_tensor_value_info("mean", TensorProto.FLOAT, ["N", 4]),
+    ]
+    made = [
+        helper.make_node("Shape", ["x"], ["own"]),
+        helper.make_node("Concat", ["copies", "own"], ["shape"], axis=0),
+        helper.make_node("Expand", ["x", "shape"], ["wide"]),
+        helper.make_node("ReduceMean", ["wide"], ["mean"], axes=[0], keepdims=0),
+    ]
+    for file, nodes in ((path, made), (light, [helper.make_node("Identity", ["x"], ["mean"])])):
+        graph = helper.make_graph(nodes, "g", ends[:2], ends[2:])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 15)], ir_version=8), str(file))
+    x = np.random.default_rng(4).normal(size=(3, 4)).astype("float32")
+    few, many = ({"x": x, "copies": np.array([copies], "int64")} for copies in (5, 1 << 45))
+    Probes.make(Model(path), [few], {}).write(Probes.path_of(path))
+    fallback = Fallback(model="light.onnx", max_abs=1e-5, sticky=True, probe_every=3600.0)
+    engine = with_fallback(path, fallback, lambda: Model(path), background=False)
+    assert "fallback" not in engine.run(few).facts
+    ran = engine.run(many)
+    assert ran.facts["fallback"] == "model:light.onnx"
+    assert ran.facts["attempts"] == "cpu failed (memory); cpu"
+    assert np.abs(ran.outputs["mean"] - x).max() <= 1e-5
+    assert isinstance(engine, Degrading)
+    assert engine.probe()  # few copies fit
+    assert "fallback" not in engine.run(few).facts
+
+
 # -- S26
 
 

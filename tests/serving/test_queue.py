@@ -239,10 +239,24 @@ def test_places() -> None:
     first.leave()
     first.leave()
     assert queue.inside == 0
-    third = queue.arrive()
-    assert third.taken
-    del third
+    for _ in range(2):
+        third = queue.arrive()
+        assert third.taken
+        del third
+        assert queue.inside == 0
+
+
+def test_a_place_may_be_collected_at_any_moment() -> None:
+    """Also by a thread that is just entering or leaving."""
+    queue = Queue(1)
+    place = queue.arrive()
+    with queue._lock:
+        del place
     assert queue.inside == 0
+    assert queue.arrive().taken
+
+
+def test_without_a_limit_all_have_places() -> None:
     endless = Queue(None)
     assert all(endless.arrive().taken for _ in range(1000))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import deque
 from collections.abc import Callable
 from types import TracebackType
 from typing import Final
@@ -58,17 +59,22 @@ class Queue:
         self.limit: Final = limit
         self._lock = threading.Lock()
         self._inside = 0
+        # Places that were collected: that can happen at any moment, also while this thread holds the lock.
+        self._collected: deque[None] = deque()
 
     @property
     def inside(self) -> int:
         """How many are."""
-        return self._inside
+        return self._inside - len(self._collected)
 
     def arrive(self) -> Place:
         """A call arrives: its place, which is taken if there is one."""
         if self.limit is None:
             return Place(None, taken=True)
         with self._lock:
+            while self._collected:
+                self._collected.pop()
+                self._inside -= 1
             taken = self._inside < self.limit
             self._inside += taken
         return Place(self, taken=taken)
@@ -77,6 +83,10 @@ class Queue:
         """A call that had a place has ended."""
         with self._lock:
             self._inside -= 1
+
+    def collected(self) -> None:
+        """A call that had a place was given up, and never ended. For finalizers: it takes no lock."""
+        self._collected.append(None)
 
 
 class Place:
@@ -104,7 +114,9 @@ class Place:
         self.leave()
 
     def __del__(self) -> None:
-        self.leave()
+        queue, self._queue = self._queue, None
+        if queue is not None:
+            queue.collected()
 
 
 class Door:
