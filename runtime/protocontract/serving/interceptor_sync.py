@@ -35,8 +35,9 @@ class SyncContractInterceptor(grpc.ServerInterceptor):  # type: ignore[misc]  # 
         A response of more than ``max_response_bytes`` is RESOURCE_EXHAUSTED; None: it is not looked at.
         """
         self._calls = Calls(contracts, pool, max_response_bytes)
-        # Whoever finds no place is told so at once, and not when a thread of the server is free.
-        self._refusing = ThreadPoolExecutor(1, "protocontract-refusing")
+        # Whoever finds no place is told so at once, and not when a thread of the server is free. Several, as one waits
+        # for a message that is slow to come.
+        self._refusing = ThreadPoolExecutor(4, "protocontract-refusing")
 
     def intercept_service(
         self,
