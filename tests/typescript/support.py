@@ -43,6 +43,8 @@ class Case:
     contract: Contract[Any]
     message: Message
     context: str | None = None
+    #: The folder below the output folder that holds the contract and its helpers.
+    below: str = "."
 
     @property
     def module(self) -> str:
@@ -52,6 +54,7 @@ class Case:
     def asked(self, schema: ir.Schema) -> dict[str, Any]:
         """What the runner reads."""
         return {
+            "root": self.below,
             "module": self.module,
             "name": typescript.contract_name(schema.messages[self.contract.full_name]),
             "raw": self.message.SerializeToString(deterministic=True).hex(),
@@ -60,18 +63,18 @@ class Case:
         }
 
 
-def exact_messages(schema: ir.Schema) -> tuple[list[str], list[str]]:
-    """Full names of the requested messages that TypeScript has exactly, and why the others are refused."""
-    names: list[str] = []
-    reasons: list[str] = []
-    if not typescript.emit(schema, types="plain").inexact:
-        return [message.full_name for message in schema.requested_messages()], []
-    for message in schema.requested_messages():
-        emitted = typescript.emit(schema, types="plain", messages=(message.full_name,))
-        reasons += [f"{message.full_name}: {error.what}" for error in emitted.inexact]
-        if not emitted.inexact:
-            names.append(message.full_name)
-    return names, reasons
+def exact_messages(schema: ir.Schema, wanted: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Full names of the messages that TypeScript has exactly, and why others are refused; of all that are requested."""
+    wanted = wanted or [message.full_name for message in schema.requested_messages()]
+    if not typescript.emit(schema, types="plain", messages=tuple(wanted)).inexact:
+        return list(wanted), []
+    if len(wanted) == 1:
+        emitted = typescript.emit(schema, types="plain", messages=tuple(wanted))
+        return [], [f"{wanted[0]}: {error.what}" for error in emitted.inexact]
+    # Most are exact: halves in which all are need no closer look.
+    middle = len(wanted) // 2
+    parts = [exact_messages(schema, half) for half in (wanted[:middle], wanted[middle:])]
+    return [name for names, _ in parts for name in names], [reason for _, reasons in parts for reason in reasons]
 
 
 def write(schema: ir.Schema, messages: Sequence[str], folder: Path) -> None:
@@ -170,7 +173,7 @@ def _told(value: Any) -> Any:
         case bool() | str() | None:
             return value
         case int():
-            return {"int": str(value)}
+            return {"number": str(value)}
         case float():
             return {"number": json.dumps(value)}
         case bytes():

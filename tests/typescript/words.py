@@ -61,9 +61,8 @@ def some_text(random: Random) -> str:
 
 
 def enlivened(random: Random, message: Message) -> None:
-    """Puts such texts into a message, and offsets that often lie within them."""
+    """Puts such texts into a message, and spans that mostly lie within its longest one."""
     part: Any = message
-    texts = [value for _, value in message.ListFields() if isinstance(value, str)]
     for field, value in message.ListFields():
         if isinstance(value, str):
             if random.random() < 0.7:
@@ -81,21 +80,24 @@ def enlivened(random: Random, message: Message) -> None:
         elif field.type == field.TYPE_MESSAGE:
             for item in value:
                 enlivened(random, item)
-                _spread(random, item, texts)
+    texts = [value for _, value in message.ListFields() if isinstance(value, str)]
+    for field, value in message.ListFields():
+        if texts and field.type == field.TYPE_MESSAGE and not is_map(field) and not isinstance(value, Message):
+            _spread(random, value, max(texts, key=len))
 
 
-def _spread(random: Random, item: Any, texts: list[str]) -> None:
-    """Makes a span of an item that is one."""
-    names = [field.name for field in item.DESCRIPTOR.fields]
-    for start, end, surface in (("start", "end", "surface"), ("start_offset", "end_offset", "text")):
-        if start not in names or end not in names or not texts or random.random() < 0.2:
-            continue
-        text = random.choice(texts)
-        first, last = sorted(random.choices(range(len(text) + 1), k=2))
-        setattr(item, start, first)
-        setattr(item, end, last)
-        if surface in names and random.random() < 0.8:
-            setattr(item, surface, text[first:last])
+def _spread(random: Random, items: Any, text: str) -> None:
+    """Makes spans of items that are spans: most of the time apart and with the text that is there."""
+    cuts = sorted(random.choices(range(len(text) + 1), k=2 * len(items)))
+    for number, item in enumerate(items):
+        names = [field.name for field in item.DESCRIPTOR.fields]
+        for start, end, surface in (("start", "end", "surface"), ("start_offset", "end_offset", "text")):
+            if start not in names or end not in names or random.random() < 0.1:
+                continue
+            setattr(item, start, cuts[2 * number])
+            setattr(item, end, cuts[2 * number + 1])
+            if surface in names and random.random() < 0.9:
+                setattr(item, surface, text[cuts[2 * number] : cuts[2 * number + 1]])
 
 
 Compiled = tuple[FileDescriptorSet, ir.Schema, list[Contract[Any]], list[str]]
