@@ -8,7 +8,7 @@ READY := $(VENV)/.ready-$(shell cat pyproject.toml ci/requirements-dev.txt | cks
 ENGINES ?= .venv-engines
 ENGINES_READY := $(ENGINES)/.ready-$(shell cat pyproject.toml ci/requirements-engines.txt | cksum | cut -d' ' -f1)
 
-.PHONY: demo demo-gate gate adapt test test-engines check generate bench conformance fuzz scenarios chaos help clean
+.PHONY: demo demo-gate gate adapt test test-engines check generate bench conformance fuzz parity scenarios chaos help clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -61,6 +61,8 @@ check: $(SETUP) ## Lint, format, types, and that generated code is what the comp
 	@git diff --exit-code --stat -- generated runtime/protocontract/v1 || \
 	  { echo "generated code is not what the compiler makes: commit the result of make generate" >&2; exit 1; }
 
+# All but RetrievedChunks and Chunk, whose texts are stripped of HTML: TypeScript has no exact form of that.
+TYPESCRIPT := contracts/acme/finance contracts/acme/inference contracts/acme/text
 generate: $(SETUP) ## Make generated/ again from contracts/
 	@$(BIN)/python -m grpc_tools.protoc -I contracts --python_out=runtime --pyi_out=runtime protocontract/v1/contract.proto
 	@cp contracts/protocontract/v1/contract.proto runtime/protocontract/v1/contract.proto
@@ -68,6 +70,10 @@ generate: $(SETUP) ## Make generated/ again from contracts/
 	@$(BIN)/python -m grpc_tools.protoc -I contracts -I "$$($(BIN)/protocontract includes)" \
 	  --grpc_python_out=generated/python acme/inference/v1/model_service.proto
 	@$(BIN)/protocontract compile contracts/acme -I contracts --out generated/prometheus --target prometheus
+	@$(BIN)/protocontract compile $(TYPESCRIPT) -I contracts --out generated/typescript --target typescript
+	@$(BIN)/protocontract compile contracts/acme/pipeline -I contracts --out generated/typescript --target typescript \
+	  --message acme.pipeline.v1.TokenizerOutput --message acme.pipeline.v1.Embedding \
+	  --message acme.pipeline.v1.Conversation --message acme.pipeline.v1.ChatTurn
 	@$(BIN)/protocontract compile contracts/acme -I contracts --out generated/docs --target docs
 	@for target in jsonschema odcs manifest; do \
 	  $(BIN)/protocontract compile contracts/acme -I contracts --out generated/$$target --target $$target || exit 1; done
@@ -87,6 +93,10 @@ MESSAGES ?= 100
 SEED ?= 1
 fuzz: $(SETUP) ## Random contracts and messages against protovalidate: SCHEMAS=20000 MESSAGES=100 SEED=1
 	@$(BIN)/python -m tests.fuzz $(SCHEMAS) $(MESSAGES) $(SEED)
+
+CASES ?= 20000
+parity: $(SETUP) ## One table of cases through Python and generated TypeScript (needs node): CASES=20000
+	@$(BIN)/python -m tests.typescript.parity $(CASES)
 
 scenarios: $(SETUP) ## The table of failure scenarios; with KAFKA_BOOTSTRAP_SERVERS also on a broker
 	@PROTOCONTRACT_SCENARIOS=only $(BIN)/python -m pytest -q tests/kafka tests/registry tests/chaos
