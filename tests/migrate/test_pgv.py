@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -312,3 +313,46 @@ def test_files_without_such_annotations_are_left_alone(tmp_path: Path) -> None:
     text = 'syntax = "proto3";\nimport "buf/validate/validate.proto";\nmessage A { string f = 1 [json_name = "x"]; }\n'
     file, outcome = migrated(tmp_path, text)
     assert (file.after, file.turned, outcome.mistakes) == (text, 0, [])
+
+
+ODD = """\
+/* a licence; { } */ syntax = "proto2"; package a.b; // one line
+import public "google/protobuf/any.proto"; import weak "google/protobuf/duration.proto";
+import "google/protobuf/descriptor.proto";
+import "validate/validate.proto";
+option java_package = "x";
+extend google.protobuf.FieldOptions { optional string mine = 50001; }
+service S { option deprecated = true; rpc A (M) returns (stream M) { option deprecated = true; } rpc B(M) returns (M); }
+enum message_kind { A = 0 [deprecated = true]; B = -1; }
+message M {
+  optional string message = 1 [(validate.rules).string.min_len = 1];
+  optional string option = 2 [(.validate.rules).string = {max_len: 5;}, default = "a;]}", (mine) = "{"];
+  optional int32 reserved = 3 [ (validate.rules) = { int32 { gte: 1; lte: 0x10 } } , deprecated=true ];
+  repeated group Old = 4 { optional int32 x = 1 [(validate.rules).int32.gt = 1]; }
+  optional .a.b.M oneof = 5 [(validate.rules).message = <required: true>];
+  map < string , int32 > map = 6 [(validate.rules).map = {keys {string {in: ["a", 'b']}} values {int32 {in: [-3]}}}];
+  reserved 7, 9 to 11; reserved "foo", "bar"; extensions 100 to max;
+  extend M { optional string more = 101 [(validate.rules).string.min_len = 4]; }
+  oneof which { string s = 12 [(validate.rules).string.len = 3]; M m = 13; }
+  optional google.protobuf.Duration d = 15 [(validate.rules).duration = {gt {seconds: 1}, lt { seconds : 5 }}];
+  optional bytes raw = 16 [(validate.rules).bytes = {prefix: "\\x99\\"]", not_in: "a" not_in: "b"}];
+  optional double dd = 17 [(validate.rules).double = {gte: -1e-5, lt: inf}];
+  message Inner { optional uint64 id = 1 [(validate.rules).uint64.const = 18446744073709551615]; }
+}
+"""
+
+
+def test_the_whole_language_is_read(tmp_path: Path) -> None:
+    """Words of the language as names, groups, both kinds of brackets, extensions, statements side by side."""
+    file, outcome = migrated(tmp_path, ODD)
+    assert (outcome.mistakes, outcome.unchecked) == ([], "")
+    assert [(each.line, each.what) for each in file.findings if each.kind == "left"] == [
+        (17, "(validate.rules) of more")
+    ]
+    lines = [line for line in file.after.splitlines() if line != 'import "buf/validate/validate.proto";']
+    changed = [(before, after) for before, after in zip(ODD.splitlines(), lines, strict=True) if before != after]
+    assert len(changed) == 11
+    for before, after in changed:
+        assert after == re.sub(r"\(\.?validate\.rules\)", "(buf.validate.field)", before).replace(
+            "(buf.validate.field).message = <required: true>", "(buf.validate.field).required = true"
+        )

@@ -89,7 +89,7 @@ def migrate_command(argv: Sequence[str]) -> int:
     except ValueError as error:
         print(f"error: {arguments.rules}: not the rules of a schema; {error}", file=sys.stderr)
         return _COULD_NOT
-    if arguments.patch:
+    if arguments.patch and not outcome.mistakes:
         sys.stdout.write("".join(_patch(outcome)))
     report = sys.stderr if arguments.patch else sys.stdout
     if arguments.format == "json":

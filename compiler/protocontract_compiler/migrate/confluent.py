@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from protocontract_compiler.migrate.edits import Edits, replace_options
+from protocontract_compiler.migrate.pgv import extensions
 from protocontract_compiler.migrate.report import Finding, Migrated
 from protocontract_compiler.migrate.source import Aggregate, Block, Entry, Field, Listed, Option, Source, Value
 
@@ -41,6 +42,8 @@ def migrate(
             turning.message(block)
             for field in [*block.fields, *(field for oneof in oneofs for field in oneof.fields)]:
                 turning.field(field)
+        elif block.kind == "extend":
+            told.findings += extensions(block, source, told.file, EXTENSIONS)
 
 
 class _Turning:

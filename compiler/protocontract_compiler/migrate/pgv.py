@@ -137,6 +137,17 @@ def migrate(source: Source, edits: Edits, told: Migrated, accepted: frozenset[st
     for block in source.every_block():
         if block.kind == "message":
             _Message(source, edits, told, accepted).turn(block)
+        elif block.kind == "extend":
+            told.findings += extensions(block, source, told.file, EXTENSIONS)
+
+
+def extensions(block: Block, source: Source, file: str, theirs: frozenset[str]) -> Iterator[Finding]:
+    """Annotations of fields of an `extend`: neither side validates those."""
+    for field in block.fields:
+        for option in field.options:
+            if option.extension in theirs:
+                what = f"({option.extension}) of {field.name}"
+                yield Finding("left", file, source.line(option.start), what, "extensions are not validated")
 
 
 class _Message:

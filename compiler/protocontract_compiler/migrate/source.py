@@ -139,7 +139,7 @@ class Statement:
 
 @dataclass(slots=True)
 class Block:
-    """A message or oneof: ``body`` is the offset behind its brace."""
+    """A message (a group is one, too), a oneof or an `extend`; ``body`` is the offset behind its brace."""
 
     kind: str
     name: str
@@ -173,7 +173,7 @@ class Source:
         return self.text.count("\n", 0, offset) + 1
 
     def every_block(self) -> Iterator[Block]:
-        """All messages and oneofs, outer ones first."""
+        """All blocks, outer ones first."""
         waiting = list(self.blocks)
         while waiting:
             block = waiting.pop(0)
@@ -251,16 +251,18 @@ class _Reader:
                         named_token = self._take()
                     name = named_token.text[1:-1]
                     source.imports.append(Import(name, start, self._take(";").end))
-                case "message":
-                    source.blocks.append(self._block("message"))
+                case "message" | "extend":
+                    source.blocks.append(self._block(self._peek()))
                 case _:
                     self._skip_statement()
         return source
 
     def _block(self, kind: str) -> Block:
         self._take()
-        name = self._take().text
-        block = Block(kind, name, self._take("{").end)
+        return self._body(Block(kind, self._name(), self._take("{").end))
+
+    def _body(self, block: Block) -> Block:
+        """What stands in a block, and its closing brace."""
         while self._peek() != "}":
             ahead = self._peek(1)
             match self._peek():
@@ -274,23 +276,32 @@ class _Reader:
                     start = self._take().start
                     option = self._option()
                     block.statements.append(Statement(option, start, self._take(";").end))
-                case "enum" | "extend" if self._peek(2) in {"{", "."}:
+                case "extend" if self._peek(2) in {"{", "."} or ahead == ".":
+                    block.blocks.append(self._block("extend"))
+                case "enum" if self._peek(2) == "{":
                     self._skip_statement()
                 case "reserved" | "extensions" if ahead != "=" and self._peek(2) != "=":
                     self._skip_statement()
+                case _ if "group" in {self._peek(), ahead} and "=" in {self._peek(2), self._peek(3)}:
+                    block.blocks.append(self._group())
                 case _:
-                    found = self._field(kind == "oneof")
-                    if found is not None:
-                        block.fields.append(found)
+                    block.fields.append(self._field(block.kind == "oneof"))
         self._take("}")
         return block
 
-    def _field(self, in_oneof: bool) -> Field | None:
+    def _group(self) -> Block:
+        """``optional group Name = 1 {...}``: a message, whose own options are not looked at."""
+        while self._take().text != "group":
+            pass
+        name = self._take().text
+        opened = self._take()
+        while opened.text != "{":
+            opened = self._take()
+        return self._body(Block("message", name, opened.end))
+
+    def _field(self, in_oneof: bool) -> Field:
         start = self._start()
         label = self._take().text if self._peek() in {"optional", "repeated", "required"} else ""
-        if self._peek() == "group":
-            self._skip_statement()
-            return None
         type_ = self._type()
         name = self._take().text
         self._take("=")
