@@ -84,6 +84,7 @@ class Model:
         self._deterministic: Final = deterministic
         #: Providers that were declared before the one that runs, and why they do not.
         self.skipped: tuple[Attempt, ...]
+        self._session: Any
         self._session, self._declared, self.skipped = self._first(providers)
         if {name: file_sha256(file) for name, file in parts.items()} != hashes:
             raise ContractError(f"{self.path.name} was changed while it was loaded; expected a file that stays")
