@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocontract.normalize import quantity
-from protocontract.normalize.quantity_units import conversion, parse_unit
+from protocontract.normalize.quantity_units import UnitError, conversion, parse_unit
 from protocontract.violations import Change, Normalized, OptionError, Refusal, Refused
 from tests.examples import examples
 
@@ -78,6 +78,8 @@ def test_value(value: Any, options: dict[str, Any], expected: str) -> None:
         ("5 KM", {"unit": "m"}, "quantity.unit"),
         ("5 oz", {"unit": "kg", "allowed": ["lb"]}, "quantity.unit"),
         ("5 dB", {"unit": "percent"}, "quantity.unit"),
+        ("5 kdegC", {"unit": "K"}, "quantity.unit"),
+        ("5 mdB", {"unit": "percent"}, "quantity.unit"),
         ("5 km", {"unit": "mi"}, "quantity.scale"),
         ("98.6 °F", {"unit": "degC"}, "quantity.scale"),
         ("90°", {"unit": "rad"}, "quantity.scale"),
@@ -248,3 +250,12 @@ def test_hostile_units_take_no_time() -> None:
     for text in ("5 " + "a" * 190, "5 " + "ab_" * 26 + "^", "5 " + "k" * 78, "5 m" + "^2" * 30, "9" * 200, "5 °" * 9):
         normalize(text)
     assert time.perf_counter() - start < 2
+
+
+def test_what_a_unit_means_does_not_depend_on_units_before_it() -> None:
+    for text in ("gigagigameter", "gigameter", "gigagigameters"):
+        if text == "gigameter":
+            assert parse_unit(text).factors == (("gigameter", 1),)
+            continue
+        with pytest.raises(UnitError):
+            parse_unit(text)

@@ -102,12 +102,24 @@ class Conversion(NamedTuple):
         return _is_decimal(self.factor) and _is_decimal(self.offset)
 
 
+class _Pint(NamedTuple):
+    registry: UnitRegistry[Any]
+    names: frozenset[str]
+    """The units that it defines. Looking up a prefixed one (gigameter) adds it, so that it could be prefixed again
+    from then on; what a text means must not depend on the texts before it."""
+
+
 @lru_cache(maxsize=1)
-def _registry() -> UnitRegistry[Any]:
+def _pint() -> _Pint:
     from pint import UnitRegistry
 
     # Pint documents Decimal and Fraction here; its annotation knows float alone.
-    return UnitRegistry(non_int_type=Fraction)  # pyright: ignore[reportArgumentType]
+    registry = UnitRegistry(non_int_type=Fraction)  # pyright: ignore[reportArgumentType]
+    return _Pint(registry, frozenset(dir(registry)))
+
+
+def _registry() -> UnitRegistry[Any]:
+    return _pint().registry
 
 
 def _is_decimal(fraction: Fraction) -> bool:
@@ -177,12 +189,16 @@ def _lookup(name: str) -> str | None:
     """Pint's canonical name. Only names get here: no text with an operator, a digit in front, or brackets."""
     if not re.fullmatch(r"[^\W\d]\w*|[%‰]|°[A-Za-z]+|Δ°[A-Za-z]+", name):
         return None
-    registry = _registry()
-    candidates = registry.parse_unit_name(name, case_sensitive=True)
+    registry, names = _pint()
+    candidates = [each for each in registry.parse_unit_name(name, case_sensitive=True) if each[1] in names]
     if not candidates:
         return None
     prefix, unit, _ = min(candidates, key=lambda candidate: bool(candidate[0]))
-    return str(registry.get_name(prefix + unit, case_sensitive=True)) or None
+    try:
+        return str(registry.get_name(prefix + unit, case_sensitive=True)) or None
+    except TypeError:
+        # Pint's refusal of a prefix before a unit with an offset, or a logarithmic one: kdegC, mdB.
+        return None
 
 
 def _difference(name: str) -> str:
