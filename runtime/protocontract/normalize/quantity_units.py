@@ -114,7 +114,7 @@ def _pint() -> _Pint:
     from pint import UnitRegistry
 
     # Pint documents Decimal and Fraction here; its annotation knows float alone.
-    registry = UnitRegistry(non_int_type=Fraction)  # pyright: ignore[reportArgumentType]
+    registry: UnitRegistry[Any] = UnitRegistry(non_int_type=Fraction)  # pyright: ignore[reportArgumentType]
     return _Pint(registry, frozenset(dir(registry)))
 
 
