@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from protocontract_compiler import ir
 from protocontract_compiler.descriptors import Loaded
 from protocontract_compiler.diagnostics import Diagnostics, Stopped, did_you_mean
 from protocontract_compiler.emit.output import OutputFile
+from protocontract_compiler.typescript_names import Types as Types
 
-#: Where the types of messages in TypeScript come from: protoc-gen-es, or plain interfaces that are written too.
-Types = Literal["protobuf-es", "plain"]
 TARGETS = ("python", "prometheus", "typescript", "docs", "jsonschema", "odcs", "manifest")
 #: Targets with a file that is about all contracts.
 WHOLE = frozenset({"docs", "manifest"})

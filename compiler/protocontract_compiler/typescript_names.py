@@ -5,8 +5,10 @@ Source: https://github.com/bufbuild/protobuf-es/blob/main/MANUAL.md, and what pr
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, Literal
 
+#: Where the types of messages come from: protoc-gen-es, or plain interfaces that are written too.
+Types = Literal["protobuf-es", "plain"]
 #: Properties that every object of JavaScript has.
 _OBJECT: Final = frozenset({"constructor", "toString", "toJSON", "valueOf"})
 #: Words that no type or constant may be called.

@@ -102,6 +102,7 @@ DRAFTS: dict[str, tuple[str, str]] = {
     "a wrapper": ("{ wrapped: 2 ** 40 }", "wrapped"),
     "no object": ("{ extra: 1 }", "extra"),
     "no oneof": ("{ choice: undefined }", "one"),
+    "an unknown case": ('{ choice: { case: "none", value: 1 } }', "one"),
     "a member": ('{ choice: { case: "one", value: 1 } }', "one"),
     "below": ('{ choice: { case: "other", value: { ...blank(), count: 0.1 } } }', "other.count"),
 }
@@ -121,6 +122,12 @@ def test_what_a_field_cannot_hold_is_refused(name: str, malformed: Any) -> None:
 
 def test_what_is_no_message_is_refused(folder: Path) -> None:
     assert run(folder, "[told(null), told(undefined), told(7)]") == [[["", "wire.malformed"]]] * 3
+
+
+def test_a_draft_that_holds_itself_is_refused(folder: Path) -> None:
+    script = "(() => { const mine = blank(); mine.choice = { case: 'other', value: mine }; return told(mine); })()"
+    [[path, rule]] = run(folder, script)
+    assert (path.count("other"), rule) == (100, "wire.malformed")
 
 
 def test_a_field_that_the_wire_always_has_must_be_there(folder: Path) -> None:

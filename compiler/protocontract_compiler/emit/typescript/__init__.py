@@ -21,7 +21,7 @@ from protocontract_compiler.emit.output import OutputFile
 from protocontract_compiler.emit.typescript import data
 from protocontract_compiler.emit.typescript.access import literal, text
 from protocontract_compiler.emit.typescript.inexact import Inexact
-from protocontract_compiler.emit.typescript.module import HELPERS, Module, Types, module_of
+from protocontract_compiler.emit.typescript.module import HELPERS, Module, module_of
 from protocontract_compiler.emit.typescript.normalize import Normalizers
 from protocontract_compiler.emit.typescript.relate import Relations
 from protocontract_compiler.emit.typescript.shapes import Shapes
@@ -30,7 +30,7 @@ from protocontract_compiler.emit.typescript.validate import Validators
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.ir_dump import fingerprint
 from protocontract_compiler.passes import reach
-from protocontract_compiler.typescript_names import RESERVED
+from protocontract_compiler.typescript_names import RESERVED, Types
 
 _IMPORT: Final = re.compile(r'^(?:import|export) [^"]*"(\.[^"]+)\.js";', re.MULTILINE)
 #: A branch on a line of its own, as a writer of blocks leaves it.

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import PurePosixPath
-from typing import Final, Literal
+from typing import Final
 
 from protocontract_compiler import ir
 from protocontract_compiler.emit.names import Names, screaming
 from protocontract_compiler.emit.typescript.access import literal, text
 from protocontract_compiler.passes import reach
-from protocontract_compiler.typescript_names import RESERVED, type_name
+from protocontract_compiler.typescript_names import RESERVED, Types, type_name
 
 #: Where the helper modules are, below the output folder.
 HELPERS: Final = "protocontract/v1"
-#: How message types come: of protoc-gen-es, or written by us.
-Types = Literal["protobuf-es", "plain"]
 
 # The parameters of generated functions.
 _PARAMETERS: Final = ("m", "at", "run")

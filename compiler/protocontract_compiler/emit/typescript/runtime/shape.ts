@@ -93,16 +93,22 @@ function expected(field: Field, at: At, run: Run, what: string, subscript?: Subs
   return false;
 }
 
-function isValue(member: Member, field: Field, value: unknown, at: At, run: Run, subscript?: Subscript): boolean {
+/** Levels that a message may have, as for parsers of protobuf: a draft may even hold itself. */
+const MOST_LEVELS = 100;
+
+function isValue(
+  member: Member, field: Field, value: unknown, at: At, run: Run, level: number, subscript?: Subscript,
+): boolean {
   if (typeof member.kind === "function") {
     if (!isObject(value)) return expected(field, at, run, "a message", subscript);
-    return isShaped(value, member.kind(), below(at, field, subscript), run);
+    if (level >= MOST_LEVELS) return expected(field, at, run, `at most ${MOST_LEVELS} levels of messages`, subscript);
+    return isShaped(value, member.kind(), below(at, field, subscript), run, level + 1);
   }
   return isScalar(member.kind, value) || expected(field, at, run, TOLD[member.kind], subscript);
 }
 
 /** Whether an object holds what the fields of its message can hold. Where it does not, that is noted, once. */
-export function isShaped(message: unknown, shape: Shape, at: At, run: Run): boolean {
+export function isShaped(message: unknown, shape: Shape, at: At, run: Run, level = 1): boolean {
   if (!isObject(message)) {
     add(run, at, { id: "wire.malformed", message: "no message; expected an object", errorClass: { source: "INPUT", remedy: "CODE" } });
     return false;
@@ -117,12 +123,15 @@ export function isShaped(message: unknown, shape: Shape, at: At, run: Run): bool
     if (member.oneof !== undefined) {
       const oneof = message[member.oneof];
       if (!isObject(oneof)) return expected(field, at, run, "a oneof");
-      return oneof["case"] !== property || isValue(member, field, oneof["value"], at, run);
+      const chosen = oneof["case"];
+      if (chosen === property) return isValue(member, field, oneof["value"], at, run, level);
+      const known = shape.some((other) => other.oneof === member.oneof && (other.property ?? other.name) === chosen);
+      return chosen === undefined || known || expected(field, at, run, "a case of its oneof");
     }
     const value = message[property];
     if (member.list) {
       if (!Array.isArray(value)) return expected(field, at, run, "a list");
-      return value.every((item, i) => isValue(member, field, item, at, run, i));
+      return value.every((item, i) => isValue(member, field, item, at, run, level, i));
     }
     if (member.key !== undefined) {
       if (!isObject(value)) return expected(field, at, run, "a map");
@@ -130,11 +139,11 @@ export function isShaped(message: unknown, shape: Shape, at: At, run: Run): bool
       return Object.keys(value).every((name) => {
         if (!isKey(key, name)) return expected(field, at, run, `each key to be the text of ${TOLD[key]}`);
         const subscript = key === "string" ? name : key === "bool" ? name === "true" : BigInt(name);
-        return isValue(member, field, value[name], at, run, subscript);
+        return isValue(member, field, value[name], at, run, level, subscript);
       });
     }
     if (member.required && !Object.hasOwn(message, property)) return expected(field, at, run, "it, as it is required");
-    return (member.optional && value === undefined) || isValue(member, field, value, at, run);
+    return (member.optional && value === undefined) || isValue(member, field, value, at, run, level);
   });
 }
 
