@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import json
 import os
 import subprocess
@@ -21,6 +22,7 @@ from protocontract_compiler import dynamic, protoc
 from protocontract_compiler.migrate.report import Migrated
 from protocontract_compiler.migrate.whole import Outcome, Wishes, migrate
 from protocontract_compiler.protoc import includes_folder
+from tests.support.messages import is_map, is_repeated, pool
 
 _ORDERED = "const lt lte gt gte"
 _NUMBERS = [
@@ -131,21 +133,48 @@ print(json.dumps([valid(name, raw) for name, raw in json.load(sys.stdin)]))
 """
 
 
-def judged_by_pgv(folder: Path, text: str, records: Sequence[tuple[str, bytes]]) -> list[bool]:
-    """Whether protoc-gen-validate's validator for Python accepts messages of a source, by their names.
+_CONFLUENT_JUDGE = """
+import base64, json, sys
+from confluent_kafka.schema_registry.confluent import meta_pb2
+sys.modules["confluent"] = sys.modules["confluent_kafka.schema_registry.confluent"]
+sys.modules["confluent.meta_pb2"] = meta_pb2
+import t_pb2
+from confluent_kafka.schema_registry.common.protobuf import validate_message
+from confluent_kafka.schema_registry.rules.cel.cel_validator import CelValidator
 
-    In a process of its own: it reads options through protobuf's default pool.
-    """
+executor = CelValidator()
+
+def valid(name, raw):
+    message = getattr(t_pb2, name).FromString(base64.b64decode(raw))
+    return not validate_message(executor, message.DESCRIPTOR, message)
+
+print(json.dumps([valid(name, raw) for name, raw in json.load(sys.stdin)]))
+"""
+
+
+def judged_by_pgv(folder: Path, text: str, records: Sequence[tuple[str, bytes]]) -> list[bool]:
+    """Whether protoc-gen-validate's validator for Python accepts messages of a source, by their names."""
+    return _judged(folder, text, records, _JUDGE, ["t.proto", "validate/validate.proto"])
+
+
+def judged_by_confluent(folder: Path, text: str, records: Sequence[tuple[str, bytes]]) -> list[bool]:
+    """Whether Confluent's client for Python finds all inline rules of messages of a source kept."""
+    return _judged(folder, text, records, _CONFLUENT_JUDGE, ["t.proto"])
+
+
+def _judged(
+    folder: Path, text: str, records: Sequence[tuple[str, bytes]], script: str, made_of: list[str]
+) -> list[bool]:
+    """In a process of its own: both read options through protobuf's default pool."""
     for name, source in {**OPTION_FILES, "t.proto": text}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(source)
-    made = grpc_protoc.main(["protoc", f"-I{folder}", f"-I{includes_folder()}", f"--python_out={folder}", "t.proto",
-                             "validate/validate.proto"])  # fmt: skip
-    assert made == 0
+    paths = [f"-I{folder}", f"-I{includes_folder()}"]
+    assert grpc_protoc.main(["protoc", *paths, f"--python_out={folder}", *made_of]) == 0
     asked = json.dumps([(name, base64.b64encode(raw).decode()) for name, raw in records])
     answer = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", _JUDGE], input=asked, capture_output=True, text=True, cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(folder)}, check=False,
+        [sys.executable, "-W", "ignore", "-c", script], input=asked, capture_output=True, text=True, cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])}, check=False,
     )  # fmt: skip
     assert answer.returncode == 0, answer.stderr
     verdicts: list[bool] = json.loads(answer.stdout)
@@ -155,3 +184,56 @@ def judged_by_pgv(folder: Path, text: str, records: Sequence[tuple[str, bytes]])
 def contracts(text: str) -> Mapping[str, Contract[Any]]:
     """The contracts of a source."""
     return dynamic.compile(dynamic.describe({"t.proto": text}))
+
+
+def around(of: type[Message]) -> list[Message]:
+    """Messages around the edges of the field's rules, in all of its shapes, and one in which nothing is set."""
+    found = [of()]
+    field = of.DESCRIPTOR.fields_by_name["f"]
+    if is_map(field):
+        for pairs in ({"": 1}, {"a": 0}, {"a": -1}, {"a": 5, "b": 6}):
+            found.append(of())
+            for key, number in pairs.items():
+                entry = found[-1].f
+                if field.message_type.fields_by_name["value"].message_type is None:
+                    entry[key] = number
+                else:
+                    entry[key].name = "x" * max(0, number)
+    elif is_repeated(field):
+        values = [[], ["x"], ["xx", "xx"], ["xx", "yy"], ["a"] * 3] if field.type != field.TYPE_INT32 else []
+        values = values or [[], [0], [1], [1, 2], [1, 2, 3], [5, 5]]
+        for items in values:
+            found.append(of())
+            for item in items:
+                if field.message_type is None:
+                    found[-1].f.append(item)
+                else:
+                    found[-1].f.add(name=item)
+    elif field.message_type is not None:
+        for given in _inside(field.message_type.full_name):
+            found.append(of())
+            part = found[-1].f
+            part.SetInParent()
+            for name, value in given.items():
+                setattr(part, name, value)
+    else:
+        for value in pool(field):
+            if isinstance(value, str) and value.endswith("\n"):
+                continue  # Python's `$` also matches before it; that of RE2, which the documents name, does not
+            found.append(of())
+            found[-1].f = value
+    if "g" in of.DESCRIPTOR.fields_by_name:
+        found.append(of(g=1))
+    return found
+
+
+def _inside(name: str) -> list[dict[str, Any]]:
+    match name:
+        case "google.protobuf.Timestamp" | "google.protobuf.Duration":
+            times = (0, 1, 2, -1, 1577836799, 1577836800, 32503680000)
+            return [{"seconds": s, "nanos": n} for s, n in itertools.product(times, (0, 1)) if s >= 0 or not n]
+        case "google.protobuf.Any":
+            return [{}, {"type_url": "a.com/x.Y"}, {"type_url": "a.com/x.Z"}]
+        case "google.protobuf.Int32Value":
+            return [{"value": number} for number in (0, 3, 4)]
+    return [{}, {"name": "a"}, {"name": "ab"}]

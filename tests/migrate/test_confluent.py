@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.migrate.support import contracts, migrated
+from tests.migrate.support import OPTION_FILES, around, classes, contracts, judged_by_confluent, migrated
 
 PAYMENT = """\
 syntax = "proto3";
@@ -152,3 +152,68 @@ def test_conditions_of_a_schema_registry(tmp_path: Path) -> None:
     assert told["rule pay.named"][0] == "note"
     lines = rules.read_text().splitlines()
     assert all(each.what.removeprefix("rule ") in lines[each.line - 1] for each in file.findings)
+
+
+HEAD = """\
+syntax = "proto3";
+package t;
+import "google/protobuf/timestamp.proto";
+import "google/protobuf/wrappers.proto";
+import "confluent/meta.proto";
+enum Color { COLOR_UNSPECIFIED = 0; RED = 1; BLUE = 5; }
+message Inner { string name = 1 [(confluent.field_meta).rules = {name: "inner" expr: "size(this) > 1"}]; }
+"""
+
+SAME = {
+    "int": ("int32 f = 1", "this > 3 && this < 64"),
+    "int_optional": ("optional int32 f = 1", "this != 0"),
+    "uint": ("uint64 f = 1", "this >= 2u"),
+    "text": ("string f = 1", "this.matches('^[a-z]+$') || this == ''"),
+    "text_sizes": ("string f = 1", "size(this) in [1, 2]"),
+    "text_says": ("string f = 1", "this.endsWith('e') ? 'ends' : ''"),
+    "bytes": ("bytes f = 1", "size(this) != 1"),
+    "bool": ("bool f = 1", "this"),
+    "double": ("double f = 1", "this >= 0.5"),
+    "enum": ("Color f = 1", "this != 1"),
+    "list": ("repeated int32 f = 1", "size(this) < 3 && this.all(x, x > 0)"),
+    "list_texts": ("repeated string f = 1", "this.exists(x, x == 'a') || size(this) == 0"),
+    "messages": ("repeated Inner f = 1", "size(this) > 0"),
+    "map": ("map<string, int32> f = 1", "this.all(k, k != '') && size(this) < 2"),
+    "message": ("Inner f = 1", "this.name != 'ab'"),
+    "moment": ("google.protobuf.Timestamp f = 1", "this < now"),
+    "wrapper": ("google.protobuf.Int32Value f = 1", "this > 3"),
+    "member": ("oneof o { string f = 1", "this != 'a'"),
+}
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[str, bool, bool]]]:
+    """By source: each message, what Confluent's client says of it, and what the migrated contract says."""
+    text = HEAD
+    for name, (field, expression) in SAME.items():
+        end = "; int32 g = 2; }" if field.startswith("oneof") else ";"
+        text += (
+            f'message {name} {{ {field} [(confluent.field_meta).rules = {{name: "r" expr: "{expression}"}}]{end} }}\n'
+        )
+    text += 'message whole { option (confluent.message_meta).rules = {name: "w" expr: "this.f != \'a\' || this.g"};'
+    text += " string f = 1; bool g = 2; }\n"
+    file, outcome = migrated(tmp_path_factory.mktemp("migrated"), text)
+    assert (outcome.mistakes, outcome.unchecked, file.findings) == ([], "", [])
+    assert "confluent" not in file.after
+    of = classes({**OPTION_FILES, "t.proto": text})
+    records = [(name, message) for name in (*SAME, "whole") for message in around(of(f"t.{name}"))]
+    asked = [(name, message.SerializeToString()) for name, message in records]
+    verdicts = judged_by_confluent(tmp_path_factory.mktemp("confluent"), text, asked)
+    after = contracts(file.after)
+    found: dict[str, list[tuple[str, bool, bool]]] = {}
+    for (name, message), expected in zip(records, verdicts, strict=True):
+        contract = after[f"t.{name}"]
+        ours = contract.message_type.FromString(message.SerializeToString())
+        found.setdefault(name, []).append((str(message), expected, contract.is_valid(ours)))
+    return found
+
+
+@pytest.mark.parametrize("name", [*SAME, "whole"])
+def test_the_same_values_are_accepted(name: str, judged: dict[str, list[tuple[str, bool, bool]]]) -> None:
+    assert [shown for shown, theirs, ours in judged[name] if theirs is not ours] == []
+    assert {theirs for _, theirs, _ in judged[name]} == {True, False}

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from pathlib import Path
 from typing import Any
 
 import pytest
-from google.protobuf.message import Message
 
-from tests.migrate.support import OPTION_FILES, classes, contracts, judged_by_pgv, migrated
-from tests.support.messages import is_map, is_repeated, pool
+from tests.migrate.support import OPTION_FILES, around, classes, contracts, judged_by_pgv, migrated
 
 HEAD = """\
 syntax = "proto3";
@@ -73,59 +70,6 @@ SAME = {
 }
 
 
-def messages(of: type[Message]) -> list[Message]:
-    """Messages around the edges of the field's rules, in all of its shapes, and one in which nothing is set."""
-    found = [of()]
-    field = of.DESCRIPTOR.fields_by_name["f"]
-    if is_map(field):
-        for pairs in ({"": 1}, {"a": 0}, {"a": -1}, {"a": 5, "b": 6}):
-            found.append(of())
-            for key, number in pairs.items():
-                entry = found[-1].f
-                if field.message_type.fields_by_name["value"].message_type is None:
-                    entry[key] = number
-                else:
-                    entry[key].name = "x" * max(0, number)
-    elif is_repeated(field):
-        values = [[], ["x"], ["xx", "xx"], ["xx", "yy"], ["a"] * 3] if field.type != field.TYPE_INT32 else []
-        values = values or [[], [0], [1], [1, 2], [1, 2, 3], [5, 5]]
-        for items in values:
-            found.append(of())
-            for item in items:
-                if field.message_type is None:
-                    found[-1].f.append(item)
-                else:
-                    found[-1].f.add(name=item)
-    elif field.message_type is not None:
-        for given in _inside(field.message_type.full_name):
-            found.append(of())
-            part = found[-1].f
-            part.SetInParent()
-            for name, value in given.items():
-                setattr(part, name, value)
-    else:
-        for value in pool(field):
-            if isinstance(value, str) and value.endswith("\n"):
-                continue  # Python's `$` also matches before it; that of RE2, which the documents name, does not
-            found.append(of())
-            found[-1].f = value
-    if "g" in of.DESCRIPTOR.fields_by_name:
-        found.append(of(g=1))
-    return found
-
-
-def _inside(name: str) -> list[dict[str, Any]]:
-    match name:
-        case "google.protobuf.Timestamp" | "google.protobuf.Duration":
-            times = (0, 1, 2, -1, 1577836799, 1577836800, 32503680000)
-            return [{"seconds": s, "nanos": n} for s, n in itertools.product(times, (0, 1)) if s >= 0 or not n]
-        case "google.protobuf.Any":
-            return [{}, {"type_url": "a.com/x.Y"}, {"type_url": "a.com/x.Z"}]
-        case "google.protobuf.Int32Value":
-            return [{"value": number} for number in (0, 3, 4)]
-    return [{}, {"name": "a"}, {"name": "ab"}]
-
-
 @pytest.fixture(scope="module")
 def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[str, bool, bool]]]:
     """By source: each message, what protoc-gen-validate says of it, and what the migrated contract says."""
@@ -136,7 +80,7 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[tuple[str
     assert "(validate." not in file.after
     assert 'import "validate/' not in file.after
     of = classes({**OPTION_FILES, "t.proto": text})
-    records = [(name, message) for name in SAME for message in messages(of(f"t.{name}"))]
+    records = [(name, message) for name in SAME for message in around(of(f"t.{name}"))]
     asked = [(name, message.SerializeToString()) for name, message in records]
     verdicts = judged_by_pgv(tmp_path_factory.mktemp("pgv"), text, asked)
     after = contracts(file.after)
