@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
+from urllib.parse import quote
 
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
@@ -25,7 +26,11 @@ VERSION_KEY: Final = "protocontract-version"
 FINGERPRINT_KEY: Final = "protocontract-fingerprint"
 #: Where gRPC's own tools look for the details.
 DETAILS_KEY: Final = "grpc-status-details-bin"
-_MAX_TEXT: Final = 300
+# Bytes of one text. As gRPC's own message it is percent-encoded besides: each byte that is not ASCII takes three.
+_MAX_TEXT: Final = 400
+_MAX_REFUSAL: Final = 1000
+_MAX_VALUE: Final = 256
+_IN_HEADERS: Final = "".join(mark for mark in map(chr, range(0x21, 0x7F)) if mark != "%")
 
 
 class Rejected(Exception):
@@ -71,9 +76,7 @@ class Found:
     @property
     def text(self) -> str:
         """What was expected and what came; with several, how many and where the first is."""
-        text = str(self.first)
-        if len(text) > _MAX_TEXT:
-            text = text[: _MAX_TEXT - 3] + "..."
+        text = _cut(str(self.first), _MAX_TEXT)
         return text if self.count == 1 else f"{text}; {self.count} times"
 
 
@@ -109,8 +112,8 @@ def bad_message(
         "contract": contract.full_name,
         "version": contract.version,
         "fingerprint": contract.fingerprint,
-        "field": first.redacted_path,
-        "rule_id": rule_label(first),
+        "field": _cut(first.redacted_path, _MAX_VALUE),
+        "rule_id": _cut(rule_label(first), _MAX_VALUE),
         "code": f"{first.code:#010x}",
         "total": str(total),
     }
@@ -121,7 +124,7 @@ def bad_message(
     room = MAX_STATUS - status.ByteSize() - 64
     for each in found:
         entry = error_details_pb2.BadRequest.FieldViolation(
-            field=each.first.redacted_path, description=each.text, reason=_reason(each.first)
+            field=_cut(each.first.redacted_path, _MAX_VALUE), description=each.text, reason=_reason(each.first)
         )
         size = entry.ByteSize() + 4
         if size > room:
@@ -135,10 +138,25 @@ def bad_message(
 
 def refused(code: str, message: str, /, **metadata: str) -> Rejected:
     """The status of a call that is refused for something else than its message: ``code`` is gRPC's name for it."""
-    status = status_pb2.Status(code=code_pb2.Code.Value(code), message=message)
+    status = status_pb2.Status(code=code_pb2.Code.Value(code), message=_cut(message, _MAX_REFUSAL))
     reason = metadata.pop("reason", code)
-    _pack(status, error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=metadata))
+    held = {key: _cut(value, _MAX_VALUE) for key, value in metadata.items()}
+    _pack(status, error_details_pb2.ErrorInfo(reason=reason, domain=DOMAIN, metadata=held))
     return Rejected(status)
+
+
+def header_text(text: str) -> str:
+    """A text for metadata, which carry printable ASCII alone: gRPC fails a call with any other.
+
+    All else, spaces and ``%`` are percent-encoded as UTF-8, as gRPC does it with its own texts.
+    """
+    return quote(text, safe=_IN_HEADERS, errors="replace")
+
+
+def _cut(text: str, limit: int) -> str:
+    """A text of at most ``limit`` bytes: contracts may have long names, and paths as deep as protobuf lets them be."""
+    raw = text.encode()
+    return text if len(raw) <= limit else raw[: limit - 3].decode(errors="ignore") + "..."
 
 
 def _reason(violation: Violation) -> str:

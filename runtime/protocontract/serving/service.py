@@ -22,7 +22,7 @@ from protocontract.serving.call import Call, log, out_of_time, remaining
 from protocontract.serving.door import demand_response_size
 from protocontract.serving.interceptor_aio import abort
 from protocontract.serving.plan import MethodPlan, Route
-from protocontract.serving.rejection import Rejected, refused
+from protocontract.serving.rejection import Rejected, header_text, refused
 from protocontract.serving.trail import Trail, stage_of
 from protocontract.serving.versions import Versions, way_key
 from protocontract.serving.watch import Ran, Seen, Watch
@@ -258,7 +258,7 @@ class MethodService:
         began = time.perf_counter_ns()
         outcome = contract.process(raw)
         took = time.perf_counter_ns() - began
-        trail.begin(outcome.decoded)
+        trail.begin(outcome.decoded, contract)
         message = self._call.request.demand(outcome, None)
         spent, came = 0, message
         if self._changes:
@@ -409,4 +409,4 @@ def _metadata(seen: Seen) -> tuple[tuple[str, str], ...]:
             fallback = ran.answer.facts.model.get("fallback")
             if fallback:
                 found.append((FALLBACK_KEY, fallback))
-    return tuple(found)
+    return tuple((key, header_text(text)) for key, text in found)

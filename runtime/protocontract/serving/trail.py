@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from protocontract.chain import CanonicalError, EvidenceError, EvidenceLog, Level, Record, Recorder, ValueStore, digest
 from protocontract.contract import Contract
-from protocontract.serving.rejection import refused
+from protocontract.serving.rejection import header_text, refused
 
 log: Final = logging.getLogger("protocontract.serving")
 
@@ -40,11 +40,11 @@ class Trail:
         """Whether anything is recorded."""
         return self._log is not None and self._level is not Level.OFF
 
-    def begin(self, message: Any) -> None:
+    def begin(self, message: Any, contract: Contract[Any]) -> None:
         """Begin the record of a request; None where its bytes are no message. Nothing where it has ended already."""
         with self._lock:
             if self._log is not None and self._level is not Level.OFF and not self._ended:
-                self.recorder = self._log.record(_id_of(message), self._level)
+                self.recorder = self._log.record(_id_of(message, contract), self._level)
 
     def keep(self, value: Any) -> str | None:
         """The digest of a value, which is kept where values are. Raises Rejected where evidence is required.
@@ -111,7 +111,7 @@ class Trail:
         """What the trailing metadata say."""
         if record is None or self.recorder is None:
             return ()
-        return ((REQUEST_KEY, self.recorder.request), *record.metadata())
+        return ((REQUEST_KEY, header_text(self.recorder.request)), *record.metadata())
 
     @contextmanager
     def _held(self) -> Iterator[None]:
@@ -137,9 +137,9 @@ def _not_kept(error: OSError) -> None:
         log.error("%d values could not be kept so far: %s", count, error.strerror or type(error).__name__)
 
 
-def _id_of(message: Any) -> str:
-    """The request's own id where it has one, else a new one."""
-    found = getattr(message, _ID_FIELD, "") if message is not None else ""
+def _id_of(message: Any, contract: Contract[Any]) -> str:
+    """The request's own id where it has one that may be told, else a new one."""
+    found = getattr(message, _ID_FIELD, "") if message is not None and _ID_FIELD not in contract.sensitive else ""
     return found[:_ID_LENGTH] if isinstance(found, str) and found else uuid.uuid4().hex
 
 
