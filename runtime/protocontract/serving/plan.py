@@ -305,10 +305,15 @@ def _filled(route: Route) -> Iterable[str]:
     if route.target:
         yield route.target
     elif route.postprocess is None and route.outputs is not None:
-        for each in route.outputs.tensors:
-            yield each.path
-            if each.shape_field:
-                yield f"{each.path.rpartition('.')[0]}.{each.shape_field}".lstrip(".")
+        yield from _paths(route.outputs)
+
+
+def _paths(contract: Contract[Any]) -> Iterable[str]:
+    """What of a message is its tensors: they, and their shapes."""
+    for each in contract.tensors:
+        yield each.path
+        if each.shape_field:
+            yield f"{each.path.rpartition('.')[0]}.{each.shape_field}".lstrip(".")
 
 
 def _top(path: str) -> str:
@@ -322,7 +327,7 @@ def _name(kind: Any) -> str:
 def _shared(request: Contract[Any], response: Contract[Any]) -> tuple[str, ...]:
     """Plain fields that both messages have, by name and type: an id that comes back. Tensors are the model's."""
     theirs: Any = request.message_type.DESCRIPTOR.fields_by_name
-    tensors = {_top(each.path) for contract in (request, response) for each in contract.tensors}
+    tensors = {_top(path) for contract in (request, response) for path in _paths(contract)}
     found: list[str] = []
     ours: Any = response.message_type.DESCRIPTOR.fields
     for each in ours:
