@@ -86,6 +86,8 @@ async def play(world: World, steps: list[Any]) -> None:
         assert batcher.waiting <= QUEUE
     if world.callers:
         await asyncio.wait([caller.future for caller in world.callers])
+    while batcher.running:  # for nobody, perhaps: draining would not wait for it
+        await asyncio.sleep(world.seconds)
     assert await batcher.drain(100) == 0
     assert (batcher.waiting, batcher.running) == (0, 0)
 

@@ -166,11 +166,12 @@ class Batcher:
     async def drain(self, grace: float) -> int:
         """Take no more requests, and give those that are here ``grace`` seconds; then end the rest with Draining.
 
-        Nobody can join those that wait, so they run at once. Returns how many requests were ended. A model that hangs
-        is left behind: its thread ends with the process.
+        Nobody can join those that wait, so they run at once. Returns how many requests were ended. A model that runs
+        for nobody any more is not waited for, and one that hangs is left behind: its thread ends with the process.
         """
         self._draining = True
         self._next()
+        self._rest()
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._idle.wait(), grace)
         return self.close()
@@ -186,6 +187,8 @@ class Batcher:
                 request.answer.set_exception(Draining(f"the service stopped before {where}"))
                 ended += 1
             self._remove(request)
+        # What the model still does is nobody's.
+        self._running = None
         self._idle.set()
         self._runner.stop()
         return ended
@@ -290,6 +293,13 @@ class Batcher:
             request.timer.cancel()
         self._remove(request)
         self._next()
+        self._rest()
+
+    def _rest(self) -> None:
+        """While it drains: whether there is still somebody who waits for an answer."""
+        running = () if self._running is None else self._running.requests
+        if self._draining and not self._queue and all(request.answer.done() for request in running):
+            self._idle.set()
 
     def _finished(self, batch: _Batch, outcome: list[Answer] | Callable[[], BatchError]) -> None:
         for at, request in enumerate(batch.requests):

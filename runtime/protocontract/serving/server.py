@@ -43,6 +43,8 @@ log: Final = logging.getLogger("protocontract.serving")
 MAX_RESPONSE_BYTES: Final = 4 * 1024 * 1024
 #: What gRPC takes above the contract's own limit, so that the contract's refusal is what callers see.
 _ROOM: Final = 1024 * 1024
+#: What gRPC takes where nothing else is said.
+_GRPC_LIMIT: Final = 4 * 1024 * 1024
 _SERVING: Final = health_pb2.HealthCheckResponse.SERVING
 _NOT_SERVING: Final = health_pb2.HealthCheckResponse.NOT_SERVING
 #: Threads on which requests are read, prepared and written. More of them wait for Python's global lock.
@@ -266,6 +268,8 @@ class InferenceServer:
         host.draining = True
         # Those that are being prepared are to find a batch; after that all that wait can run at once.
         await host.until(lambda: not host.preparing, grace)
+        # Nobody waits for shadows, and they keep nobody.
+        self.shadows.close()
         ended = await host.versions.drain(max(0.0, until - loop.time()))
         await host.until(lambda: not host.inside, max(0.0, until - loop.time()) + 1.0)
         self.shadows.close()
@@ -292,7 +296,9 @@ class InferenceServer:
     def _grpc_options(self) -> list[tuple[str, int]]:
         limits = [method.method.level.max_request_bytes for method in self.plan.methods]
         most = max((limit for limit in limits if limit), default=0)
-        options = [("grpc.so_reuseport", int(self._reuse_port)), ("grpc.max_send_message_length", -1)]
-        if most:
-            options.append(("grpc.max_receive_message_length", 2 * most + _ROOM))
-        return options
+        return [
+            ("grpc.so_reuseport", int(self._reuse_port)),
+            ("grpc.max_send_message_length", -1),
+            # One limit for all RPCs: those that declare none keep gRPC's own.
+            ("grpc.max_receive_message_length", max(2 * most + _ROOM, _GRPC_LIMIT)),
+        ]

@@ -162,7 +162,7 @@ class Versions:
         self._on_event: Final = on_event
         self._open_model: Final = open_model
         self._tables: dict[str, Table] = {}
-        self._leaving: set[asyncio.Task[int]] = set()
+        self._leaving: dict[asyncio.Task[int], Running] = {}
 
     @property
     def plan(self) -> Plan:
@@ -235,7 +235,10 @@ class Versions:
 
     async def drain(self, grace: float) -> int:
         """End all batchers: what waits runs within ``grace`` seconds. Returns how many requests were ended."""
-        ended = await asyncio.gather(*(each.drain(grace) for each in self.running), *self._leaving)
+        # Those that are leaving may have been given longer.
+        ended = await asyncio.gather(
+            *(each.drain(grace) for each in (*self.running, *self._leaving.values())), *self._leaving
+        )
         return sum(ended)
 
     # -- one model
@@ -280,8 +283,8 @@ class Versions:
     def _leave(self, running: Running, grace: float) -> None:
         log.info("%s is not served any more", running.spec)
         task = asyncio.get_running_loop().create_task(running.drain(grace))
-        self._leaving.add(task)
-        task.add_done_callback(self._leaving.discard)
+        self._leaving[task] = running
+        task.add_done_callback(self._leaving.pop)
 
     async def _load(self, spec: ModelSpec) -> Running | NotLoaded:
         """A version that is ready to serve, or why there is none."""
