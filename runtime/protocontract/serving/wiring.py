@@ -140,7 +140,9 @@ def _stepped(step: Step, value: Any, call: StepCall | None) -> Any:
         return step.run(value) if call is None else step.run(value, call)
     except Rejected:
         raise
-    except Exception as error:  # the user's code: whatever it raises, its text can quote the data
+    except BaseException as error:
+        # The user's code, on a thread: whatever it raises, its text can quote the data, and sys.exit() is not for it to
+        # end the service by.
         log.error("%s failed (%s)", step.name, type(error).__name__, exc_info=log.isEnabledFor(logging.DEBUG))
         raise refused(
             "INTERNAL", f"{step.name} failed ({type(error).__name__})", reason="STEP_FAILED", step=step.name
