@@ -6,12 +6,17 @@ from typing import Final
 
 from protocontract.violations import MissingExtra
 
-# Module -> (distribution on PyPI, extra of ours): a missing module cannot be asked where it comes from.
-_PROVIDERS: Final[dict[str, tuple[str, str]]] = {
+PROVIDERS: Final[dict[str, tuple[str, str]]] = {
     "kafka": ("kafka-python", "kafka"),
     "grpc_tools": ("grpcio-tools", "compiler"),
     "cel_expr_python": ("cel-expr-python", "compiler"),
     "jinja2": ("jinja2", "compiler"),
+    "tomlkit": ("tomlkit", "gate"),
+    "sqlglot": ("sqlglot", "gate"),
+    "z3": ("z3-solver", "gate"),
+    "confluent_kafka": ("confluent-kafka", "confluent"),
+    "aiokafka": ("aiokafka", "aiokafka"),
+    "greenlet": ("greenlet", "aiokafka"),
     "prometheus_client": ("prometheus-client", "metrics"),
     "opentelemetry": ("opentelemetry-api", "otel"),
     "grpc": ("grpcio", "serving"),
@@ -30,6 +35,7 @@ _PROVIDERS: Final[dict[str, tuple[str, str]]] = {
     "onnx": ("onnx", "calibrate"),
     "onnxruntime": ("onnxruntime", "calibrate"),
 }
+"""Module -> (distribution on PyPI, extra of ours): a missing module cannot be asked where it comes from."""
 
 
 def missing_extra(part: str, error: ImportError, extra: str | None = None) -> MissingExtra | None:
@@ -40,5 +46,5 @@ def missing_extra(part: str, error: ImportError, extra: str | None = None) -> Mi
     if isinstance(error, MissingExtra):
         return error
     name = error.name or ""
-    provider = _PROVIDERS.get(name) or _PROVIDERS.get(name.partition(".")[0])
+    provider = PROVIDERS.get(name) or PROVIDERS.get(name.partition(".")[0])
     return None if provider is None else MissingExtra(part, provider[0], extra or provider[1])

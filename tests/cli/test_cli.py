@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
+import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 import pytest
 
 from protocontract import cli
-from protocontract.extras import missing_extra
+from protocontract.extras import PROVIDERS, missing_extra
 from protocontract.terminal import Paint, Progress, pad, plural, wants_colour, width
 from protocontract.violations import ContractError, MissingExtra
 from tests.verify.support import PROTOS, TRANSACTION, transaction
@@ -146,6 +148,18 @@ def test_a_missing_module_names_its_extra() -> None:
     assert str(error) == 'protocontract.kafka needs kafka-python: pip install "protocontract[kafka]"'
     assert isinstance(missing_extra("x", MissingExtra("a", "b", "c")), MissingExtra)
     assert missing_extra("x", ModuleNotFoundError("no", name="surprise")) is None
+
+
+def test_what_an_extra_brings_is_named_by_it_where_it_is_missing() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    brought = {
+        name: {re.split(r"[\[><=]", requirement)[0] for requirement in requirements}
+        for name, requirements in project["optional-dependencies"].items()
+    }
+    assert [(module, of) for module, of in PROVIDERS.items() if of[0] not in brought[of[1]]] == []
+    # ty is a program; whoever runs it says what to install.
+    told = {distribution for distribution, _ in PROVIDERS.values()} | {"protocontract", "ty"}
+    assert set().union(*brought.values()) - told == set()
 
 
 def test_installed_commands() -> None:
