@@ -132,6 +132,16 @@ def test_every_promise_of_the_examples_stands_in_words() -> None:
         assert words in texts
 
 
+def test_messages_that_can_be_reached_on_more_ways_than_anybody_reads() -> None:
+    """Thirty messages with two fields of the next one each: a billion paths."""
+    chain = "".join(f"message M{at} {{ M{at + 1} a = 1; M{at + 1} b = 2; }}\n" for at in range(30))
+    option = 'option (protocontract.v1.contract).version = "1.0.0";'
+    source = HEAD + chain.replace("message M0 {", f"message M0 {{ {option}") + "message M30 { int32 n = 1; }"
+    made = Compiled(source, ("odcs", "manifest", "jsonschema"))
+    assert 1000 < made.files["kinds.M0.odcs.yaml"].count("- name: ") < 10_000
+    assert sum(map(len, made.files.values())) < 3_000_000
+
+
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text()
 
 

@@ -23,6 +23,9 @@ from protocontract_compiler.ir_dump import fingerprint
 
 VERSION: Final = "v3.1.0"
 
+#: Properties of a contract before messages in it are told by their names alone: paths through them can be any number.
+MAX_PROPERTIES: Final = 2_000
+
 _NAMES: Final = {
     ir.TYPE_DOUBLE: "double", ir.TYPE_FLOAT: "float", ir.TYPE_INT64: "int64", ir.TYPE_UINT64: "uint64",
     ir.TYPE_INT32: "int32", ir.TYPE_FIXED64: "fixed64", ir.TYPE_FIXED32: "fixed32", ir.TYPE_BOOL: "bool",
@@ -116,6 +119,10 @@ class _Objects:
         self._schema = schema
         self._message = message
         self._json = Messages(schema, message, normalized=True)
+        self._left = MAX_PROPERTIES
+        self._promises: dict[str, list[dict[str, Any]]] = {}
+        for promise in message.promises:
+            self._promises.setdefault(promise.path, []).append(_in_words(promise))
 
     def root(self, contract: ir.ContractOptions) -> dict[str, Any]:
         """The object itself, with the rules between its fields."""
@@ -130,9 +137,10 @@ class _Objects:
         found["properties"] = self._properties(self._message, "", (self._message.full_name,))
         names = {field.name for field in self._message.fields}
         own = [
-            _in_words(promise)
-            for promise in self._message.promises
-            if promise.path.split(".")[0].split("[")[0] not in names
+            each
+            for path, told in self._promises.items()
+            if path.partition(".")[0].partition("[")[0] not in names
+            for each in told
         ]
         if own:
             found["quality"] = own
@@ -143,6 +151,7 @@ class _Objects:
 
     def _property(self, message: ir.Message, field: ir.Field, prefix: str, outer: tuple[str, ...]) -> dict[str, Any]:
         path = f"{prefix}{field.name}"
+        self._left -= 1
         json = self._json.property_of(message, field)
         schema = _not_null(json.schema)
         found: dict[str, Any] = {"name": field.name}
@@ -164,7 +173,7 @@ class _Objects:
         if field.governance.acknowledge:
             found["criticalDataElement"] = True
         quality = found.pop("quality", [])
-        quality += [_in_words(promise) for promise in self._message.promises if promise.path == path]
+        quality += self._promises.get(path, [])
         if quality:
             found["quality"] = quality
         custom = _custom(_words(field))
@@ -187,7 +196,7 @@ class _Objects:
             found["quality"] = [
                 {"type": "library", "metric": "invalidValues", "arguments": {"validValues": values}, "mustBe": 0}
             ]
-        if field.is_message and logical == "object":
+        if field.is_message and logical == "object" and self._left > 0:
             inner = self._schema.messages.get(field.message or "")
             if (
                 inner is not None
