@@ -120,6 +120,9 @@ def test_commands_have_these_options(words: list[str], capsys: pytest.CaptureFix
             inner = arguments[:1] if name == "dead-letter" else []
             assert cli.main([name, *inner, "--help"]) == 0
             told = capsys.readouterr().out
+            if "--help-all" in told:
+                assert cli.main([name, *inner, "--help-all"]) == 0
+                told = capsys.readouterr().out
             for option in arguments:
                 if option.startswith("-"):
                     assert re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", told), option
@@ -129,6 +132,7 @@ def test_commands_have_these_options(words: list[str], capsys: pytest.CaptureFix
 def test_options_in_the_text_exist(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     for name in cli.commands():
         assert cli.main([name, "--help"]) == 0
+        cli.main([name, "--help-all"])
     assert re.search(rf"(?<![\w-]){option}(?![\w-])", capsys.readouterr().out)
 
 

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Collection
 from pathlib import Path
 
+from protocontract.arguments import Parser
 
-def command_parser(name: str, description: str, epilog: str) -> argparse.ArgumentParser:
-    """The parser of ``protocontract <name>``. The epilog is shown as it is written."""
-    return argparse.ArgumentParser(
-        prog=f"protocontract {name}",
-        description=description,
-        epilog=epilog,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
-    )
+
+def command_parser(
+    name: str, description: str, epilog: str, *, usage: str | None = None, usual: Collection[str] | None = None
+) -> argparse.ArgumentParser:
+    """The parser of ``protocontract <name>``. The epilog is shown as it is written, ``usual`` options by --help."""
+    return Parser(prog=f"protocontract {name}", usage=usage, usual=usual, description=description, epilog=epilog)
 
 
 def add_proto_path(parser: argparse.ArgumentParser) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -13,6 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
+from protocontract.arguments import Parser
 from protocontract.terminal import plural
 from protocontract_compiler import pipeline, protoc
 from protocontract_compiler.descriptors import load
@@ -47,11 +47,10 @@ def compile_command(argv: Sequence[str]) -> int:
 
     Returns 0, or 2 where the sources or the contract have mistakes; then nothing is written.
     """
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="protocontract compile",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("sources", nargs="+", type=Path, metavar="DIR|FILE", help="folders with .proto files, or files")
     parser.add_argument("--out", required=True, type=Path, metavar="DIR", help="where the output goes")
@@ -117,10 +116,12 @@ def includes_command(argv: Sequence[str]) -> int:
 
     ``--export DIR`` copies the two files into DIR instead (a buf workspace).
     """
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="protocontract includes",
         description="Prints a folder for protoc -I that holds protocontract/v1/contract.proto and a "
         "buf/validate/validate.proto equal to the installed protovalidate's.",
+        epilog="exit codes: 0 written\n\n"
+        'example: protoc -I contracts -I "$(protocontract includes)" --contract_out=gen ...',
     )
     parser.add_argument("--export", type=Path, metavar="DIR", help="copy the two files into DIR, for a buf workspace")
     arguments = parser.parse_args(argv)

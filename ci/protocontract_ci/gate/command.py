@@ -44,11 +44,19 @@ examples:
 """
 
 
+#: The options that --help shows.
+_USUAL = (
+    "--against", "--env", "--init", "--prepare", "--before", "--after", "--modules", "--no-exec", "--format",
+    "--output", "--sample",
+)  # fmt: skip
+
+
 def gate_command(argv: list[str]) -> int:
     """Check that every module has adapted to a change of the contracts: verdict, file and line, and why."""
     parser = command_parser(
-        "gate", "Check that every downstream module has adapted to a change of the contracts.", _EPILOG
-    )
+        "gate", "Check that every downstream module has adapted to a change of the contracts.", _EPILOG,
+        usage="protocontract gate [options] [MODULE ...]", usual=_USUAL,
+    )  # fmt: skip
     parser.add_argument("names", nargs="*", metavar="MODULE", help=f"only these modules of {MODULES_FILE}")
     parser.add_argument("--against", default="", metavar="REF", help="what the branch came from")
     parser.add_argument("--env", default="", metavar="ENV", help="also against what runs there, with the order")

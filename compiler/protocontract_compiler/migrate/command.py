@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import difflib
 import json
 import sys
@@ -10,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from protocontract.arguments import Parser
 from protocontract.terminal import Paint, plural
 from protocontract_compiler import protoc
 from protocontract_compiler.migrate.pgv import INEXACT
@@ -39,11 +39,10 @@ def migrate_command(argv: Sequence[str]) -> int:
 
     Returns 0, 1 where something stays, 2 where a source cannot be read or the result does not compile.
     """
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="protocontract migrate",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("sources", nargs="+", type=Path, metavar="DIR|FILE", help="folders with .proto files, or files")
     parser.add_argument(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from protocontract._options import service_levels
+from protocontract.arguments import Parser
 from protocontract.calibrate.reservoir import Reservoir, Size
 from protocontract.card.card import Card
 from protocontract.card.command import add_contract, open_sources
@@ -24,6 +25,11 @@ if TYPE_CHECKING:
     from protocontract.calibrate.calibration import Calibrated
     from protocontract.calibrate.inputs import Inputs
 
+#: The options that --help shows.
+_USUAL = (
+    "--contract", "--model", "--out", "--steps", "--take", "--hold-out",
+    "--agreement", "--method", "--card", "--format",
+)  # fmt: skip
 _DESCRIPTION = """\
 Make an INT8 model of an ONNX model, calibrated on recorded records that keep the contract, and hold it to a declared
 agreement of labels on other records of theirs. A model that agrees less is not written.
@@ -148,10 +154,13 @@ def _mb(size: int) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="protocontract calibrate", description=_DESCRIPTION, epilog=_EPILOG, allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )  # fmt: skip
+    parser = Parser(
+        prog="protocontract calibrate",
+        usage="protocontract calibrate --contract NAME --model FILE --out FILE [options] FILE [FILE ...]",
+        usual=_USUAL,
+        description=_DESCRIPTION,
+        epilog=_EPILOG,
+    )
     parser.add_argument("files", nargs="+", metavar="FILE", help="files of records, or patterns: 'traffic/*.binpb'")
     add_contract(parser)
     parser.add_argument("--model", required=True, type=Path, metavar="FILE", help="the ONNX model in floats")

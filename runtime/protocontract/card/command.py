@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from protocontract.arguments import Parser
 from protocontract.card.builder import CardBuilder
 from protocontract.card.card import Card
 from protocontract.cli import KEPT, UsageError
@@ -109,9 +110,8 @@ def add_contract(parser: argparse.ArgumentParser) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="protocontract card", description=_DESCRIPTION, epilog=_EPILOG, allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = Parser(
+        prog="protocontract card", description=_DESCRIPTION, epilog=_EPILOG,
     )  # fmt: skip
     parser.add_argument("files", nargs="+", metavar="FILE", help="files of records, or patterns: 'train/**/*.binpb'")
     add_contract(parser)

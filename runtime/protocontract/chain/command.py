@@ -10,6 +10,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
+from protocontract.arguments import Parser
 from protocontract.chain.anchors import read_anchors
 from protocontract.chain.html import chain_text, moment, notes, render, shown, state_text
 from protocontract.chain.steps import KEY_VARIABLE, Entry, Key
@@ -203,17 +204,15 @@ def _printable(text: str) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="protocontract evidence",
-        allow_abbrev=False,
         description="Verify the evidence of a service, show that of a request, or run its stages again.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     def add(name: str, run: Any, summary: str, description: str, epilog: str) -> argparse.ArgumentParser:
         added = commands.add_parser(
-            name, help=summary, description=description, epilog=epilog, allow_abbrev=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            name, help=summary, description=description, epilog=epilog,
         )  # fmt: skip
         added.add_argument("file", type=Path, metavar="FILE", help="the evidence log")
         added.set_defaults(run=run)

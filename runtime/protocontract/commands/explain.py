@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from protocontract._sites import Site
+from protocontract.arguments import Parser
 from protocontract.cli import KEPT, UsageError
 from protocontract.contract import Contract
 from protocontract.explain import RULES, Explanation, explain, known_ids
@@ -86,12 +87,10 @@ class _Words:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="protocontract explain",
         description="Say what a rule id, an error code (0x...) or a diagnostic means, and what helps.",
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("id", metavar="ID", help="money.ambiguous, string.min_len, 0xb93db785, rule-contradiction, ...")
     parser.add_argument("--contract", metavar="NAME", help="a contract whose own rules and codes are known too")

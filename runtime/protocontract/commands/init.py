@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from protocontract.arguments import Parser
 from protocontract.cli import KEPT, UsageError
 from protocontract.terminal import plural
 
@@ -185,12 +186,10 @@ def first_files(message: str) -> dict[str, str]:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="protocontract init",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("folder", nargs="?", type=Path, default=Path(), metavar="DIR", help="default: the current one")
     parser.add_argument(

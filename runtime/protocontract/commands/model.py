@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from protocontract._files import file_sha256
+from protocontract.arguments import Parser
 from protocontract.card import Card
 from protocontract.cli import BROKEN, KEPT
 from protocontract.commands import model_probe
@@ -95,11 +96,10 @@ def _tell(model: Path, digest: str, expected: Expected, found: Comparison) -> No
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="protocontract model", allow_abbrev=False)
+    parser = Parser(prog="protocontract model")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     check = actions.add_parser(
-        "check", description=_DESCRIPTION, epilog=_EPILOG, allow_abbrev=False, help="compare a model with contracts",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "check", description=_DESCRIPTION, epilog=_EPILOG, help="compare a model with contracts",
     )  # fmt: skip
     check.add_argument("model", type=Path, metavar="MODEL", help="the model (.onnx)")
     check.add_argument("--contract", required=True, metavar="NAME", help="the message with the model's inputs")

@@ -191,8 +191,7 @@ def _tell(
 def add_parser(actions: Any) -> None:
     """The action ``probe``."""
     parser: argparse.ArgumentParser = actions.add_parser(
-        "probe", description=_DESCRIPTION, epilog=_EPILOG, allow_abbrev=False, help="make the probes of a model",
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        "probe", description=_DESCRIPTION, epilog=_EPILOG, help="make the probes of a model",
     )  # fmt: skip
     parser.add_argument("model", type=Path, metavar="MODEL", help="the model (.onnx)")
     parser.add_argument("files", nargs="+", metavar="FILE", help="files of records, or patterns: 'traffic/*.binpb'")

@@ -7,7 +7,6 @@ import getpass
 import json
 import os
 import re
-import shutil
 import time
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -140,13 +139,6 @@ def read_options(name: str, what: str) -> dict[str, Any]:
     if not isinstance(found, dict):
         raise UsageError(f"{name} holds no options; expected names with values")
     return found
-
-
-class HelpFormatter(argparse.RawDescriptionHelpFormatter):
-    """Options with room beside them, where the terminal has it, so that more of them fit on a screen."""
-
-    def __init__(self, prog: str) -> None:
-        super().__init__(prog, max_help_position=34 if shutil.get_terminal_size().columns >= 110 else 24)
 
 
 def add_connection(parser: argparse.ArgumentParser) -> None:

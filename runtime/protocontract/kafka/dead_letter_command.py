@@ -10,10 +10,10 @@ import time
 from collections.abc import Collection
 from typing import Any, Final, NamedTuple
 
+from protocontract.arguments import Parser
 from protocontract.cli import COULD_NOT_CHECK, KEPT
 from protocontract.kafka.connection import (
     Cluster,
-    HelpFormatter,
     add_connection,
     add_selection,
     add_state,
@@ -257,9 +257,8 @@ def _plain(value: Any) -> Any:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="protocontract dead-letter",
-        allow_abbrev=False,
         description="Show what lies in a dead-letter topic, and why; fix a record and send it again.",
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
@@ -269,8 +268,6 @@ def _parser() -> argparse.ArgumentParser:
         usage="protocontract dead-letter inspect TOPIC [--last N] [options]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=HelpFormatter,
-        allow_abbrev=False,
     )
     inspect.add_argument("topic", metavar="TOPIC", help="the dead-letter topic")
     how_many = inspect.add_mutually_exclusive_group()

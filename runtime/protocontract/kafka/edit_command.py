@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.kafka import editing
-from protocontract.kafka.connection import HelpFormatter, add_connection, add_state, check_topic, cluster, login
+from protocontract.kafka.connection import add_connection, add_state, check_topic, cluster, login
 from protocontract.kafka.edit import Change, change, find, send, settle
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.judge import ENCODINGS, Judge
@@ -66,8 +66,6 @@ def add_edit(commands: Any) -> None:
         help="fix one record and send it again",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=HelpFormatter,
-        allow_abbrev=False,
         usage="protocontract dead-letter edit TOPIC LETTER [--set FIELD=VALUE ...] --to TARGET --reason TEXT [options]",
     )
     parser.add_argument("topic", metavar="TOPIC", help="the dead-letter topic")

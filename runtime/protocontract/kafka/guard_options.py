@@ -6,8 +6,9 @@ import argparse
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
+from protocontract.arguments import Parser
 from protocontract.cli import UsageError
-from protocontract.kafka.connection import HelpFormatter, add_connection
+from protocontract.kafka.connection import add_connection
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.letter_form import KEY_POLICIES, TOPIC_NAME, DeadLetterForm
 from protocontract.kafka.registry_options import add_registry
@@ -17,6 +18,11 @@ from protocontract.status_http import http_address
 #: What options are added to: a parser, or a group of its options.
 Options: TypeAlias = Any
 
+#: The options that --help shows.
+_USUAL: Final = (
+    "--contract", "--proto-path", "--source", "--sink", "--group", "--bootstrap-servers", "--client-config",
+    "--encoding", "--exactly-once", "--dead-letter", "--exit-at-end", "--http",
+)  # fmt: skip
 _USAGE: Final = """protocontract guard --contract NAME --source TOPIC --sink TOPIC [options]
        protocontract guard status|resume|skip ...: show halts, end them, pass over a record; see their --help"""
 _DESCRIPTION: Final = """\
@@ -36,13 +42,12 @@ example: protocontract guard --contract acme.finance.v1.Transaction --source pay
 
 def guard_parser() -> argparse.ArgumentParser:
     """The parser of ``protocontract guard``."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="protocontract guard",
+        usual=_USUAL,
         usage=_USAGE,
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=HelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("--contract", metavar="NAME", help="full name of the message: pkg.v1.Message")
     where = parser.add_mutually_exclusive_group()

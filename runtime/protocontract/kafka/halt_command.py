@@ -11,9 +11,10 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
+from protocontract.arguments import Parser
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT
 from protocontract.kafka import client
-from protocontract.kafka.connection import Cluster, HelpFormatter, add_connection, check_topic, cluster
+from protocontract.kafka.connection import Cluster, add_connection, check_topic, cluster
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.halting import halted_by
 from protocontract.kafka.http import REASON_HEADER
@@ -193,12 +194,10 @@ def post(port: int, path: str, headers: dict[str, str], timeout: float = 10.0) -
 
 def halt_parser(name: str, description: str, epilog: str | None = None) -> argparse.ArgumentParser:
     """A parser for one of the commands below ``protocontract guard``."""
-    return argparse.ArgumentParser(
+    return Parser(
         prog=f"protocontract guard {name}",
         description=description,
         epilog=epilog,
-        allow_abbrev=False,
-        formatter_class=HelpFormatter,
     )
 
 

@@ -10,10 +10,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import Any, Final
 
+from protocontract.arguments import Parser
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
 from protocontract.kafka.connection import (
     Cluster,
-    HelpFormatter,
     add_connection,
     add_selection,
     add_state,
@@ -28,6 +28,11 @@ from protocontract.kafka.replay import PARKED, Replay, Report
 from protocontract.kafka.replay_log import Plan, ReplayLog, default_state, new_plan_id
 from protocontract.terminal import Paint, count
 
+#: The options that --help shows.
+_USUAL: Final = (
+    "--to", "--to-source", "--rule", "--code", "--contract", "--group",
+    "--since", "--dry-run", "--rate", "--plan", "--bootstrap-servers", "--format",
+)  # fmt: skip
 _DESCRIPTION: Final = """\
 Send dead letters again: key, value and headers as they were. The record keeps its original position in headers, so
 record.id stays the same; a guard that rejects it again writes a dead letter of the next attempt. Nothing is removed
@@ -200,13 +205,12 @@ def _replays(text: str) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="protocontract replay",
+        usual=_USUAL,
         usage="protocontract replay TOPIC (--to TARGET | --to-source | --dry-run) [options]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=HelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("topic", metavar="TOPIC", help="the dead-letter topic")
     where = parser.add_mutually_exclusive_group()

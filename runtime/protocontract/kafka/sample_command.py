@@ -14,8 +14,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from protocontract.arguments import Parser
 from protocontract.cli import COULD_NOT_CHECK, KEPT, UsageError
-from protocontract.kafka.connection import HelpFormatter, add_connection, check_topic, cluster
+from protocontract.kafka.connection import add_connection, check_topic, cluster
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.letters import DeadLetter, extent, last_letters, read
 from protocontract.records.reading import encoding_of
@@ -113,9 +114,8 @@ def _letters(consumer: Any, options: argparse.Namespace) -> Iterator[DeadLetter]
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="protocontract sample", description=_DESCRIPTION, epilog=_EPILOG, formatter_class=HelpFormatter,
-        allow_abbrev=False,
+    parser = Parser(
+        prog="protocontract sample", description=_DESCRIPTION, epilog=_EPILOG,
     )  # fmt: skip
     parser.add_argument("--source", required=True, metavar="TOPIC", help="the topic")
     parser.add_argument(

@@ -6,8 +6,15 @@ import argparse
 from pathlib import Path
 from typing import Final
 
+from protocontract.arguments import Parser
 from protocontract.status_http import http_address
 
+#: The options that --help shows.
+_USUAL: Final = (
+    "--contract", "--proto-path", "--listen", "--check", "--format", "--model",
+    "--models", "--steps", "--providers", "--labels", "--no-fallback", "--evidence",
+    "--workers", "--grace", "--http",
+)  # fmt: skip
 _DESCRIPTION: Final = """\
 Serve the RPCs of a service with models: each request and response is held to its contract, each model to the contract's
 tensors, labels and training before it serves. Ready (grpc.health.v1) when all models have run a row.
@@ -24,12 +31,12 @@ example: protocontract serve --contract acme.inference.v1.ContentTypeService --m
 
 def serve_parser() -> argparse.ArgumentParser:
     """The parser, with what workers are told besides."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="protocontract serve",
+        usage="protocontract serve --contract SERVICE --model [NAME[@VERSION]=]PATH [options]",
+        usual=_USUAL,
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--contract", required=True, metavar="SERVICE", help="the service's full name")
     where = parser.add_mutually_exclusive_group()

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from protocontract.arguments import Parser
 from protocontract.cli import BROKEN, KEPT, UsageError
 from protocontract.contract import Contract
 from protocontract.records.reading import FileEncoding, encoding_of, is_arrow, read_lines, read_messages, refused
@@ -123,12 +124,10 @@ def count_stream(contract: Contract[Any], stream: BinaryIO, encoding: FileEncodi
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="protocontract verify",
         description=_DESCRIPTION,
         epilog=_EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-        allow_abbrev=False,
     )
     parser.add_argument("file", metavar="FILE", help="the records; - reads standard input")
     parser.add_argument("--contract", required=True, metavar="NAME", help="full name of the message: pkg.v1.Message")

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from protocontract._options import Options
+from protocontract.arguments import Parser
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
 from protocontract.loading import load, resolve, resolve_service
 from protocontract.models import ModelMismatch
@@ -288,9 +289,8 @@ def _seconds(text: str) -> float:
 
 def upstream_parser() -> argparse.ArgumentParser:
     """The options of ``protocontract serve --upstream``."""
-    parser = argparse.ArgumentParser(
-        prog="protocontract serve", description=_DESCRIPTION, epilog=_EPILOG, allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+    parser = Parser(
+        prog="protocontract serve", description=_DESCRIPTION, epilog=_EPILOG,
     )  # fmt: skip
     parser.add_argument(
         "--upstream", required=True, type=_address, metavar="HOST:PORT", help="the model server's gRPC address"
