@@ -324,7 +324,7 @@ def test_a_dead_letter_topic_that_is_missing_or_vanishes(broker: Broker, group: 
     assert len(broker.read(dead)) == 1
 
 
-def wait_until(condition: Any, seconds: float = 60.0) -> None:
+def wait_until(condition: Any, seconds: float = 120.0) -> None:
     """Wait for something to become true."""
     deadline = time.monotonic() + seconds
     while not condition():
