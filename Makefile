@@ -8,7 +8,7 @@ READY := $(VENV)/.ready-$(shell cat pyproject.toml ci/requirements-dev.txt | cks
 ENGINES ?= .venv-engines
 ENGINES_READY := $(ENGINES)/.ready-$(shell cat pyproject.toml ci/requirements-engines.txt | cksum | cut -d' ' -f1)
 
-.PHONY: demo demo-gate gate adapt test test-engines check generate bench conformance fuzz parity scenarios chaos help clean
+.PHONY: demo demo-gate gate adapt test test-engines test-whole check generate bench conformance fuzz parity scenarios chaos help clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -51,6 +51,9 @@ test: $(SETUP) ## All tests that need no server; those of a broker run where KAF
 # The first environment too: code is generated for protobuf 6, which protobuf 7 of the second one accepts.
 test-engines: $(SETUP) $(ENGINES_READY) ## Tests with PyTorch, Ray, Spark and ONNX Runtime (Spark needs java)
 	@$(ENGINES)/bin/python -m pytest -q -p no:cacheprovider tests/engines
+
+test-whole: $(SETUP) $(ENGINES_READY) ## One story through every part (docs/whole.md), on the broker KAFKA_BOOTSTRAP_SERVERS
+	@PROTOCONTRACT_ENGINES=$(abspath $(ENGINES))/bin/python $(BIN)/python -m pytest -q -p no:cacheprovider tests/whole
 
 check: $(SETUP) ## Lint, format, types, and that generated code is what the compiler makes
 	$(BIN)/ruff check .
