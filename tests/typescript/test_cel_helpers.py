@@ -73,16 +73,22 @@ def test_formats(folder: Path) -> None:
         assert not different, (text, different)
 
 
+#: Sets of Unicode's, as RE2's tables have them.
+PROPERTIES = [r"\pL+", r"\p{Lu}\pL*", r"[\p{Han}\d]+", r"\P{Greek}", r"[^\pL]", r"\p{^L}|x", r"[\pN\p{Lt}-]"]
+
+
 def test_regular_expressions(folder: Path) -> None:
     """Those that run in RegExp, and those that run as automata, on random texts: what RE2 says."""
     rng = Random(5)
     rows: list[tuple[str, str]] = []
     expected: list[list[bool]] = []
     texts = ["".join(rng.choice(ALPHABET) for _ in range(rng.randrange(8))) for _ in range(40)] + ["", "\n", "a\n"]
+    texts += ["Zo\u00eb", "\u65e5\u672c", "\u0394x", "\U0001d400", "A1", "\u01c5"]
     automata = 0
     while len(rows) < 1500:
         head, tail = rng.choice(["", "^", "^", "(?i)", "(?i)^", "(?s)^", r"\A"]), rng.choice(["", "$", "$", r"\z"])
-        pattern = head + _pattern(rng) + tail
+        middle = _pattern(rng) if rng.random() < 0.95 else rng.choice(PROPERTIES)
+        pattern = head + middle + tail
         code = pattern_code(pattern, lambda path, name: name) if check_pattern(pattern) is None else None
         if code is not None:
             rows.append((pattern, code))

@@ -12,7 +12,7 @@ from typing import Final, Literal, TypeAlias
 
 import re2
 
-from protocontract_compiler.cel.regex_subset import NOT_NEWLINE, automaton
+from protocontract_compiler.cel.regex_subset import LAST, NOT_NEWLINE, Ranges, automaton
 from protocontract_compiler.cel.regex_write import ANY, NONE, Dialect
 
 Method: TypeAlias = Literal["fullmatch", "match", "search"]
@@ -66,3 +66,16 @@ _PYTHON: Final = Dialect(
     escape=_escape,
     sets={ANY: r"[\s\S]", NONE: r"[^\s\S]", NOT_NEWLINE: "."},
 )
+
+
+@lru_cache(maxsize=1)
+def _every_character() -> bytes:
+    return "".join(map(chr, (*range(0xD800), *range(0xE000, LAST + 1)))).encode()
+
+
+@lru_cache(maxsize=64)
+def unicode_set(escape: str) -> Ranges:
+    """The code points of a set such as ``\\pL``, as RE2's own tables have them. Surrogates are in none."""
+    # In bytes: places in a text would have to be counted for every match.
+    found = (str(match[0] or b"", "utf-8") for match in re2.compile(f"{escape}+".encode()).finditer(_every_character()))
+    return tuple((ord(part[0]), ord(part[-1])) for part in found)

@@ -11,7 +11,7 @@ of bounded length; a loop at an open end is cut to its minimum first, which matc
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Set
+from collections.abc import Callable, Iterator, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import pairwise
@@ -24,6 +24,7 @@ _MOST_PLACES_ANYWHERE: Final = 64
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
 """Code points as sorted, disjoint, inclusive ranges."""
+Unicode: TypeAlias = Callable[[str], Ranges]
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,8 +154,9 @@ def _fold(ranges: Ranges) -> Ranges:
 
 
 class _Parser:
-    def __init__(self, pattern: str) -> None:
+    def __init__(self, pattern: str, unicode: Unicode | None = None) -> None:
         self._text = pattern
+        self._unicode = unicode
         self._at = 0
         self._ignore_case = False
         self._dot_all = False
@@ -255,6 +257,8 @@ class _Parser:
         if character in _PERL and character:
             self._at += 1
             return Chars(self._perl(character))
+        if character in ("p", "P"):
+            return Chars(self._property())
         if character == "A":
             self._at += 1
             return Edge(end=False)
@@ -267,6 +271,15 @@ class _Parser:
         if self._ignore_case and name in "wW":
             raise _Unsupported  # RE2 adds the letters that fold into ASCII
         return _PERL[name]
+
+    def _property(self) -> Ranges:
+        """A set of Unicode's: ``pL``, ``P{Greek}``, after the backslash."""
+        match = re.compile(r"[pP](?:[A-Z]|\{\^?\w+\})").match(self._text, self._at)
+        # Without regard to case RE2 folds the set as well.
+        if match is None or self._unicode is None or self._ignore_case:
+            raise _Unsupported
+        self._at = match.end()
+        return self._unicode(f"\\{match[0]}")
 
     def _escaped(self) -> int:
         """The code point of an escape of one character, after the backslash."""
@@ -309,6 +322,9 @@ class _Parser:
             name = self._peek(2)[1:]
             self._at += 2
             return list(self._perl(name))
+        if self._peek(2) in (r"\p", r"\P"):
+            self._at += 1
+            return list(self._property())
         low = self._class_character()
         if self._peek() != "-" or self._peek(2)[1:] in ("]", ""):
             return [(low, low)]
@@ -491,10 +507,13 @@ class Automaton:
 
 
 @lru_cache(maxsize=4096)
-def automaton(pattern: str) -> Automaton | None:
-    """A legal pattern as an automaton, or ``None`` where it has parts that are not read."""
+def automaton(pattern: str, unicode: Unicode | None = None) -> Automaton | None:
+    """A legal pattern as an automaton, or ``None`` where it has parts that are not read.
+
+    ``unicode`` gives the code points of a set of Unicode's (``\\pL``), without which no such set is read.
+    """
     try:
-        node, start, end = _unanchored(_Parser(pattern).parse())
+        node, start, end = _unanchored(_Parser(pattern, unicode).parse())
         places = _Automaton()
         part = places.add(node)
     except (_Unsupported, RecursionError):

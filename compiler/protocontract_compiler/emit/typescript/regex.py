@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from protocontract_compiler.cel.regex import unicode_set
 from protocontract_compiler.cel.regex_subset import automaton
 from protocontract_compiler.cel.regex_write import ANY, NONE, Dialect
 from protocontract_compiler.emit.typescript.access import literal
@@ -17,7 +18,7 @@ from protocontract_compiler.emit.typescript.access import literal
 
 def pattern_code(pattern: str, use: Callable[[str, str], str]) -> str | None:
     """Code of an object with ``test(text)``, or None where there is no exact one."""
-    found = automaton(pattern)
+    found = automaton(pattern, unicode_set)
     if found is None:
         return None
     if found.is_safe:
