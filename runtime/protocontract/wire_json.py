@@ -104,9 +104,7 @@ class JsonDecoder(Generic[M]):
         self._type = message_type
         self._messages: dict[Descriptor, _Read] = {}
         descriptor = cast("Descriptor", message_type.DESCRIPTOR)  # the stubs know of two kinds
-        self._options = {
-            _field(descriptor, name).full_name: _checked(name, options) for name, options in scalars.items()
-        }
+        self._options = options_by_field(descriptor, scalars)
         self._fill = self._reader(descriptor)
 
     def __call__(self, raw: bytes | bytearray | memoryview | str | None) -> M | Refusal:
@@ -414,15 +412,29 @@ def _messages(name: str, fill: _Read, takes_null: bool) -> _Read:
     return read
 
 
-def _enum(descriptor: EnumDescriptor, aliases: Mapping[str, int], options: Mapping[str, Any]) -> scalar.Convert:
-    numbers = {value.name: value.number for value in descriptor.values}
-    known = frozenset(numbers.values())
+def options_by_field(descriptor: Descriptor, scalars: Options) -> dict[str, Mapping[str, Any]]:
+    """The same options by the full names of fields. Raises OptionError where one names no field or is wrong."""
+    return {_field(descriptor, name).full_name: _checked(name, options) for name, options in scalars.items()}
+
+
+def enum_words(descriptor: EnumDescriptor, aliases: Mapping[str, int]) -> dict[str, int]:
+    """The number of each word that stands for a value of the enum beside its name: its ``code`` and its ``aliases``.
+    They are looked up by ``label.folded``. Raises OptionError for a number that the enum has not, and for one word of
+    two values."""
+    known = {value.number for value in descriptor.values}
     words: dict[str, int] = {}
     for word, number in aliases.items():
         if number not in known:
             raise OptionError("enum_aliases", f"{word!r} stands for no number of {descriptor.full_name}")
         if words.setdefault(label.folded(word), number) != number:
             raise OptionError("enum_aliases", f"{word!r} belongs to two values of {descriptor.full_name}")
+    return words
+
+
+def _enum(descriptor: EnumDescriptor, aliases: Mapping[str, int], options: Mapping[str, Any]) -> scalar.Convert:
+    numbers = {value.name: value.number for value in descriptor.values}
+    known = frozenset(numbers.values())
+    words = enum_words(descriptor, aliases)
     integer = scalar.converter(
         type="int32", quoted_numbers=options.get("quoted_numbers"), fold_width=bool(options.get("fold_width"))
     )

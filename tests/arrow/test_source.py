@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from acme.finance.v1.transaction_contract import TRANSACTION
+from acme.finance.v1.transaction_pb2 import Transaction
 from protocontract import ContractError
 from protocontract.cli import main
 from protocontract.records import arrow_files, arrow_source
@@ -239,6 +240,7 @@ def test_options_that_fit_no_column_are_refused_at_once(tmp_path: Path, options:
 _MEMORY = """
 import resource, sys
 from acme.finance.v1.transaction_contract import TRANSACTION
+from acme.finance.v1.transaction_pb2 import Transaction
 from protocontract.records.arrow_source import ArrowSource
 source = ArrowSource(sys.argv[1], TRANSACTION, column="value")
 next(source.records())
@@ -294,6 +296,16 @@ def test_verify_reads_columns_as_fields(capsys: pytest.CaptureFixture[str], tmp_
     (broken,) = [promise for promise in report["promises"] if promise["state"] == "broken"]
     assert broken["rules"][0]["rule_id"] == "scalar.enum"
     assert broken["rules"][0]["first"] == [2]
+
+
+def test_a_text_stands_for_an_enum_value_in_a_column_as_in_json(tmp_path: Path) -> None:
+    row = json_format.MessageToDict(payment(), preserving_proto_field_name=True)
+    rows = [row | {"currency": text} for text in ("CURRENCY_CNY", "RMB", " cny ", "2", "EUR")]
+    source = ArrowSource(str(write(pa.Table.from_pylist(rows), tmp_path / "a.parquet", "parquet")), TRANSACTION)
+    found = [record.raw for record in source.records()]
+    numbers = [None if isinstance(raw, Refusal) else Transaction.FromString(raw).currency for raw in found]
+    assert numbers == [1, 1, 1, None, None]
+    assert [TRANSACTION.process(json.dumps(each).encode(), encoding="json").ok for each in rows[:3]] == [True] * 3
 
 
 def test_card_reads_tables_too(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

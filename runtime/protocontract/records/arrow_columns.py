@@ -8,7 +8,7 @@ mapping is the table in docs/arrow.md.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Generic, TypeAlias, TypeVar, cast
 
@@ -19,9 +19,10 @@ from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescript
 from google.protobuf.message import Message
 
 from protocontract.arrow import kinds
+from protocontract.normalize.label import folded
 from protocontract.normalize.scalar import INTEGERS
 from protocontract.violations import ContractError, Refusal
-from protocontract.wire_json import repeated
+from protocontract.wire_json import enum_words, options_by_field, repeated
 
 M = TypeVar("M", bound=Message)
 
@@ -90,13 +91,24 @@ class MessageColumns(Generic[M]):
     A column that is missing, and a null, leave the field unset.
     """
 
-    def __init__(self, message_type: type[M], schema: pa.Schema, *, assume_utc: bool = False) -> None:
-        """``assume_utc``: a timestamp without a zone is one in UTC.
+    def __init__(
+        self,
+        message_type: type[M],
+        schema: pa.Schema,
+        *,
+        assume_utc: bool = False,
+        scalars: Mapping[str, Mapping[str, Any]] | None = None,
+    ) -> None:
+        """``assume_utc``: a timestamp without a zone is one in UTC. ``scalars``: those of the contract, of which the
+        other texts of enum values count here (``enum_aliases``), so that a text is the same in a column as in JSON.
 
         Raises ContractError for a column without a field, two columns of one field, and types that do not fit.
         """
         self._type = message_type
-        self._columns = _Binder(assume_utc).columns(cast("Descriptor", message_type.DESCRIPTOR), list(schema), "")
+        descriptor = cast("Descriptor", message_type.DESCRIPTOR)  # the stubs know of two kinds
+        options = options_by_field(descriptor, scalars or {})
+        words = {name: option["enum_aliases"] for name, option in options.items() if "enum_aliases" in option}
+        self._columns = _Binder(assume_utc, words).columns(descriptor, list(schema), "")
 
     def messages(self, batch: pa.RecordBatch) -> list[M | Refusal]:
         """A message, or a Refusal, for each row.
@@ -127,8 +139,10 @@ def _message(message_type: type[M], columns: Iterable[tuple[_Column, list[Any]]]
 
 
 class _Binder:
-    def __init__(self, assume_utc: bool) -> None:
+    def __init__(self, assume_utc: bool, words: Mapping[str, Mapping[str, int]]) -> None:
+        """``words``: what stands for an enum's values beside their names, by the full name of the field."""
         self._assume_utc = assume_utc
+        self._words = words
 
     def columns(self, descriptor: Descriptor, columns: Sequence[pa.Field], path: str) -> list[_Column]:
         """The columns of a message: of a table, or of a struct at ``path``."""
@@ -166,7 +180,7 @@ class _Binder:
             key, value = entry.fields_by_name["key"], entry.fields_by_name["value"]
             return _maps(
                 self._single(key, stored.key_type, f"{path}.key"),
-                self._single(value, stored.item_type, f"{path}.value"),
+                self._single(value, stored.item_type, f"{path}.value", field),
             )
         if repeated(field):
             if not kinds.is_list(stored):
@@ -174,14 +188,19 @@ class _Binder:
             return _lists(self._single(field, stored.value_type, f"{path}[]"))
         return self._single(field, kind, path)
 
-    def _single(self, field: FieldDescriptor, kind: pa.DataType, path: str) -> _Read:
-        """One value of the field's type."""
+    def _single(
+        self, field: FieldDescriptor, kind: pa.DataType, path: str, options_of: FieldDescriptor | None = None
+    ) -> _Read:
+        """One value of the field's type. ``options_of``: the map that it is a value of, which has the options."""
         stored = kinds.stored_type(kind)
         if pa.types.is_null(stored):
             return lambda array: [None] * len(array)
         inner = field.message_type
         if inner is None:
-            found = _scalar(field.type, stored) if field.enum_type is None else self._enum(field.enum_type, stored)
+            if field.enum_type is None:
+                found = _scalar(field.type, stored)
+            else:
+                found = _enum(field.enum_type, stored, self._words.get((options_of or field).full_name, {}))
             if found is None:
                 raise _unfit(field, kind, path, _EXPECTED_SCALAR.get(field.type, "integers"))
             return found
@@ -204,29 +223,32 @@ class _Binder:
             return _durations(message_factory.GetMessageClass(inner), _PER_SECOND[stored.unit])
         raise _unfit(field, kind, path, "a struct")
 
-    @staticmethod
-    def _enum(enum: EnumDescriptor, stored: pa.DataType) -> _Read | None:
-        numbers = {value.name: value.number for value in enum.values}
-        known = frozenset(numbers.values()) if enum.is_closed else None
 
-        def by_name(name: Any) -> Any:
-            if isinstance(name, _Wrong):
-                return name
-            number = numbers.get(name)
-            if number is None:
-                return _Wrong("scalar.enum", f"no name of the enum; expected one of {len(numbers)}")
-            return number
+def _enum(enum: EnumDescriptor, stored: pa.DataType, aliases: Mapping[str, int]) -> _Read | None:
+    numbers = {value.name: value.number for value in enum.values}
+    words = enum_words(enum, aliases)
+    known = frozenset(numbers.values()) if enum.is_closed else None
 
-        def by_number(number: Any) -> Any:
-            if known is not None and not isinstance(number, _Wrong) and number not in known:
-                return _Wrong("scalar.enum", f"no number of the enum; expected one of {len(known)}")
-            return number
+    def by_name(name: Any) -> Any:
+        if isinstance(name, _Wrong):
+            return name
+        number = numbers.get(name)
+        if number is None and words:
+            number = words.get(folded(name))
+        if number is None:
+            return _Wrong("scalar.enum", f"no name of the enum; expected one of {len(numbers)}")
+        return number
 
-        if kinds.is_text(stored):
-            return _then(_texts, by_name)
-        if pa.types.is_integer(stored):
-            return _then(_integers(stored, *INTEGERS["int32"]), by_number)
-        return None
+    def by_number(number: Any) -> Any:
+        if known is not None and not isinstance(number, _Wrong) and number not in known:
+            return _Wrong("scalar.enum", f"no number of the enum; expected one of {len(known)}")
+        return number
+
+    if kinds.is_text(stored):
+        return _then(_texts, by_name)
+    if pa.types.is_integer(stored):
+        return _then(_integers(stored, *INTEGERS["int32"]), by_number)
+    return None
 
 
 _EXPECTED_SCALAR: Final = {

@@ -79,7 +79,9 @@ class ArrowSource:
             _among(schema, self._ignore)
             kept = [field for field in schema if field.name not in self._ignore]
             self._names = [field.name for field in kept]
-            self._columns = MessageColumns(contract.message_type, pa.schema(kept), assume_utc=assume_utc)
+            self._columns = MessageColumns(
+                contract.message_type, pa.schema(kept), assume_utc=assume_utc, scalars=contract.scalars
+            )
         self.encoding: Final[Encoding] = encoding or found
         # For read(): parts by the place of their first row, and where decoding goes on.
         self._parts: OrderedDict[int, _Rows] = OrderedDict()
