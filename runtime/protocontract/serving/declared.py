@@ -32,10 +32,10 @@ def read_models(file: Path) -> list[ModelSpec]:
 
     Paths are relative to the file. Raises ContractError where it says something else; OSError.
     """
-    text = file.read_text(encoding="utf-8")
     try:
+        text = file.read_text(encoding="utf-8")
         content = json.loads(text) if file.suffix == ".json" else tomllib.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ContractError(f"{file.name} cannot be read: {error}") from error
     tables = content.get("model") if isinstance(content, dict) else None
     if not isinstance(tables, list) or not tables or set(content) != {"model"}:

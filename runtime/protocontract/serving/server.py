@@ -27,6 +27,7 @@ from grpc_reflection.v1alpha import reflection
 from protocontract.chain import EvidenceLog, Level, ValueStore
 from protocontract.contract import Contract
 from protocontract.loading import load, resolve_service
+from protocontract.serving.address import demand_address
 from protocontract.serving.beside import Shadows
 from protocontract.serving.engines import EngineOptions, ModelSpec, OpenEngine, open_engine
 from protocontract.serving.methods import Methods
@@ -92,7 +93,7 @@ class InferenceServer:
             service_descriptor, compiled = resolve_service(service, proto_path=proto_path, descriptors=descriptors)
             contracts = compiled if contracts is None else contracts
         self._descriptor: Final = service_descriptor
-        self._listen: Final = listen
+        self._listen: Final = demand_address(listen)
         self._specs: Final = tuple(models)
         pool = service_descriptor.file.pool
         known = contracts or {}

@@ -18,6 +18,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Final
 
 from protocontract.cli import COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
+from protocontract.serving.address import demand_address
 
 log: Final = logging.getLogger("protocontract.serving")
 
@@ -40,9 +41,9 @@ def supervise(argv: Sequence[str], options: argparse.Namespace) -> int:
 @contextmanager
 def _held(listen: str) -> Iterator[str]:
     """Keep the port for the workers, who may be told of one that was free. Raises OSError where it is taken."""
-    host, _, port = listen.rpartition(":")
+    host, _, port = demand_address(listen).rpartition(":")
     if not port.isdigit():
-        raise UsageError(f"--listen {listen}; expected HOST:PORT")
+        raise UsageError(f"--listen {listen}; expected HOST:PORT, as workers share a port")
     plain = host.strip("[]")
     family = socket.AF_INET6 if ":" in plain else socket.AF_INET
     with socket.socket(family, socket.SOCK_STREAM) as alone:

@@ -36,6 +36,11 @@ def asked(*numbers: float, **fields: Any) -> Any:
     return message("Asked", x=np.repeat(np.array(numbers, "<f4"), 4).tobytes(), **fields)
 
 
+def _bytes(sent: Any) -> bytes:
+    raw: bytes = sent if isinstance(sent, bytes) else sent.SerializeToString()
+    return raw
+
+
 class Caller:
     """Calls a method: ``await call("Rated/Run", request)``; bytes go as they are."""
 
@@ -46,7 +51,7 @@ class Caller:
         reply = "Back" if path.startswith("Kinds") else "Told"
         method = self.channel.unary_unary(
             f"/red.v1.{path}",
-            request_serializer=lambda sent: sent if isinstance(sent, bytes) else sent.SerializeToString(),
+            request_serializer=_bytes,
             response_deserializer=contracts()[reply].message_type.FromString,
         )
         return method(request, timeout=timeout)
