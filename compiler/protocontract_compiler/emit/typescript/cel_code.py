@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -59,8 +60,16 @@ def comparison(operator: str, left: str, right: str) -> Code:
     return Code(f"{left} {operator} {right}", EQUALITY if operator in ("===", "!==", "==", "!=") else RELATION)
 
 
+#: A comparison of two operands that are no comparisons themselves.
+_EQUALITY: Final = re.compile(r"([^\s&|?]+) (===|!==) ([^\s&|?]+)")
+
+
 def negated(operand: Code) -> Code:
-    """``!operand``."""
+    """``!operand``; of ``a === b`` it is ``a !== b``."""
+    compared = _EQUALITY.fullmatch(operand.text)
+    if compared is not None:
+        left, operator, right = compared.groups()
+        return comparison("!==" if operator == "===" else "===", left, right)
     return Code(f"!{operand.within(UNARY)}", UNARY)
 
 

@@ -14,7 +14,7 @@ from protocontract_compiler import ir
 from protocontract_compiler.cel.checks import as_check
 from protocontract_compiler.emit.names import printable
 from protocontract_compiler.emit.typescript import access
-from protocontract_compiler.emit.typescript.cel_code import Code
+from protocontract_compiler.emit.typescript.cel_code import CONDITIONAL, Code, negated
 from protocontract_compiler.emit.typescript.cel_nodes import Emitter, Unsupported
 from protocontract_compiler.emit.typescript.inexact import Inexact
 from protocontract_compiler.emit.typescript.module import Module
@@ -165,7 +165,7 @@ class _Function:
         if field.has_presence:
             present = access.present("m", self._message, field)
             if not has_body:
-                self._required(f"!({present})", rules, field, place, "undefined")
+                self._required(_unless(present), rules, field, place, "undefined")
                 return
             with self._block(f"if ({present})"):
                 self._element(rules, child, field, self._local(field, access.held("m", field)), place)
@@ -186,9 +186,9 @@ class _Function:
         """Opens the block in which the rules of a value without presence apply."""
         if rules.required:
             if not has_body:
-                self._required(f"!({is_set_code})", rules, field, place, value)
+                self._required(_unless(is_set_code), rules, field, place, value)
                 return
-            with self._block(f"if (!({is_set_code}))", comment(rules.place, "required")):
+            with self._block(f"if ({_unless(is_set_code)})", comment(rules.place, "required")):
                 self._writer.line(self._adding(self._required_rule(rules, field, place), value, place))
             blocks.enter_context(self._block("else"))
         elif rules.ignore == "if_zero_value":
@@ -481,6 +481,11 @@ class _Function:
     def temp(self, hint: str) -> str:
         """A fresh local name."""
         return self._names.fresh(hint)
+
+
+def _unless(condition: str) -> str:
+    """Code of the contrary of a condition."""
+    return negated(Code(condition, CONDITIONAL)).text
 
 
 def _unless_unread(parameter: str, body: str) -> str:

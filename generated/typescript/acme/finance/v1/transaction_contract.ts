@@ -182,7 +182,7 @@ function validateTransaction(m: Transaction, at: At, run: Run): void {
     add(run, at, R_TRANSACTION_ID_STRING_UUID_EMPTY, id);
   }
   const amount = m.amount;
-  if (!(amount !== "")) { // transaction.proto:41 required
+  if (amount === "") { // transaction.proto:41 required
     add(run, at, R_TRANSACTION_AMOUNT_REQUIRED, amount);
   }
   const currency = (m.currency as number);
@@ -190,7 +190,7 @@ function validateTransaction(m: Transaction, at: At, run: Run): void {
     add(run, at, R_TRANSACTION_CURRENCY_ENUM_DEFINED_ONLY, currency);
   }
   const bookedAt = m.bookedAt;
-  if (!(bookedAt !== "")) { // transaction.proto:54 required
+  if (bookedAt === "") { // transaction.proto:54 required
     add(run, at, R_TRANSACTION_BOOKED_AT_REQUIRED, bookedAt);
   }
   const account = m.account;

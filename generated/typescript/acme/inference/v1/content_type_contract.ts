@@ -103,14 +103,14 @@ function validateIdentifyResponse(m: IdentifyResponse, at: At, run: Run): void {
 
 function validateContentTypeInput(m: ContentTypeInput, at: At, run: Run): void {
   const features = m.features;
-  if (!(features.length !== 0)) { // content_type.proto:71 required
+  if (features.length === 0) { // content_type.proto:71 required
     add(run, at, R_CONTENT_TYPE_INPUT_FEATURES_REQUIRED, features);
   }
 }
 
 function validateContentTypeOutput(m: ContentTypeOutput, at: At, run: Run): void {
   const scores = m.scores;
-  if (!(scores.length !== 0)) { // content_type.proto:98 required
+  if (scores.length === 0) { // content_type.proto:98 required
     add(run, at, R_CONTENT_TYPE_OUTPUT_SCORES_REQUIRED, scores);
   }
 }

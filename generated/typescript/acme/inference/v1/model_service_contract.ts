@@ -344,11 +344,11 @@ function validateEntityModelInput(m: EntityModelInput, at: At, run: Run): void {
     }
   }
   const inputIds = m.inputIds;
-  if (!(inputIds.length !== 0)) { // model_service.proto:114 required
+  if (inputIds.length === 0) { // model_service.proto:114 required
     add(run, at, R_ENTITY_MODEL_INPUT_INPUT_IDS_REQUIRED, inputIds);
   }
   const attentionMask = m.attentionMask;
-  if (!(attentionMask.length !== 0)) { // model_service.proto:138 required
+  if (attentionMask.length === 0) { // model_service.proto:138 required
     add(run, at, R_ENTITY_MODEL_INPUT_ATTENTION_MASK_REQUIRED, attentionMask);
   }
 }
@@ -361,7 +361,7 @@ function validateEntityModelOutput(m: EntityModelOutput, at: At, run: Run): void
     }
   }
   const logits = m.logits;
-  if (!(logits.length !== 0)) { // model_service.proto:156 required
+  if (logits.length === 0) { // model_service.proto:156 required
     add(run, at, R_ENTITY_MODEL_OUTPUT_LOGITS_REQUIRED, logits);
   }
 }
@@ -389,7 +389,7 @@ function validateEvidenceStep(m: EvidenceStep, at: At, run: Run): void {
   if (previous.length > 1) { // model_service.proto:216 repeated.max_items
     add(run, at, R_EVIDENCE_STEP_PREVIOUS_REPEATED_MAX_ITEMS, previous);
   }
-  if (!(m.at !== undefined)) { // model_service.proto:219 required
+  if (m.at === undefined) { // model_service.proto:219 required
     add(run, at, R_EVIDENCE_STEP_AT_REQUIRED);
   }
 }

@@ -278,7 +278,7 @@ function validateEmbedding(m: Embedding, at: At, run: Run): void {
   if (vector.length !== 1536) { // pipeline.proto:90 bytes.len
     add(run, at, R_EMBEDDING_VECTOR_BYTES_LEN, vector);
   }
-  if (!(m.encodedAt !== undefined)) { // pipeline.proto:107 required
+  if (m.encodedAt === undefined) { // pipeline.proto:107 required
     add(run, at, R_EMBEDDING_ENCODED_AT_REQUIRED);
   }
 }
