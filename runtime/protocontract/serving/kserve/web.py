@@ -123,7 +123,9 @@ def _named(request: web.Request) -> tuple[str, str]:
 
 
 def _metadata(request: web.Request) -> Sequence[tuple[str, str]]:
-    return [(name, request.headers[name]) for name in _PASSED if name in request.headers]
+    # HTTP takes any byte there; a call with one that is no printable ASCII would fail in gRPC.
+    told = [(name, request.headers[name]) for name in _PASSED if name in request.headers]
+    return [(name, value) for name, value in told if value.isascii() and value.isprintable()]
 
 
 def _told(message: Any) -> web.Response:
