@@ -139,6 +139,20 @@ def test_s28_on_a_thread_of_its_own(path: Path) -> None:
     engine.close()
 
 
+@pytest.mark.parametrize("degraded", [False, True])
+def test_what_is_closed_still_says_what_ran(path: Path, degraded: bool) -> None:
+    """`protocontract serve --check` gives its models up before it tells what they are."""
+    engine = degrading(path, CPU)
+    if degraded:
+        primary(engine).kind = "memory"
+        engine.run(rows(1))
+    ran = (engine.identity, engine.provider)
+    assert ran[1] == ("cpu" if degraded else "npu")
+    engine.close()
+    engine.close()
+    assert (engine.identity, engine.provider) == ran
+
+
 @pytest.mark.parametrize(
     ("raised", "reason"),
     [(OSError("m.onnx is gone"), "m.onnx is gone"), (ZeroDivisionError("12.5"), "ZeroDivisionError")],

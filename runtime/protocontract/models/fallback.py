@@ -164,6 +164,8 @@ class Degrading:
         self._stop: Final = threading.Event()
         self._watch: threading.Thread | None = None
         self._primary: Engine | None = None
+        #: What ran when it was closed: reports that are written behind it still name that.
+        self._last: Engine | None = None
         #: Why the stand-in runs; empty where it does not.
         self._reason = ""
         #: What ``check`` compared; empty before it.
@@ -186,12 +188,12 @@ class Degrading:
 
     @property
     def identity(self) -> Identity:
-        """Of what runs now."""
+        """Of what runs now, or ran when it was closed."""
         return self._running.identity
 
     @property
     def provider(self) -> str:
-        """Of what runs now."""
+        """Of what runs now, or ran when it was closed."""
         return self._running.provider
 
     def run(self, inputs: Mapping[str, Any], outputs: Sequence[str] | None = None) -> Ran:
@@ -218,7 +220,7 @@ class Degrading:
         """Close both, and stop looking. It does not wait for a probe that runs: what that starts, it closes."""
         self._stop.set()
         with self._lock:
-            primary, self._primary = self._primary, None
+            self._last, primary, self._primary = self._running, self._primary, None
         if primary is not None:
             primary.close()
         self.stand_in.close()
@@ -305,6 +307,8 @@ class Degrading:
 
     @property
     def _running(self) -> Engine:
+        if self._last is not None:
+            return self._last
         return self.stand_in if self._reason or self._primary is None else self._primary
 
     def _instead(self, inputs: Mapping[str, Any], outputs: Sequence[str] | None, failed: str) -> Ran:
