@@ -106,7 +106,8 @@ def test_s28_a_lighter_model_stands_in(folder: Path, capsys: pytest.CaptureFixtu
 
     classifier(folder / "other.onnx", name="y")
     Probes.path_of(folder / "other.onnx").write_bytes(Probes.path_of(model).read_bytes())
-    with pytest.raises(Exception, match=r"the fallback m_int8.onnx was calibrated from another model than other.onnx"):
+    wrong = "the fallback m_int8.onnx was calibrated from another model than other.onnx; .*a folder of its own"
+    with pytest.raises(Exception, match=wrong):
         with_fallback(folder / "other.onnx", fallback, lambda: Breaking(folder / "other.onnx"))
 
 

@@ -125,6 +125,7 @@ def _file(path: Path, fallback: Fallback, sha256: str) -> Path:
     if made_of is not None and made_of != sha256:
         raise ContractError(
             f"refused to start: the fallback {file.name} was calibrated from another model than {path.name}; expected"
-            f" {sha256[:12]}, got {str(made_of)[:12]}"
+            f" {sha256[:12]}, got {str(made_of)[:12]}; calibrate {path.name} into a folder of its own, with the"
+            " fallback beside it"
         )
     return file
