@@ -16,6 +16,8 @@ import importlib
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, get_origin, get_type_hints
 
 from google.protobuf.message import Message
@@ -92,10 +94,14 @@ def load_step(name: str) -> Step:
     except ModuleNotFoundError as error:
         if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
             raise
-        raise ContractError(f"no module {module_name}; expected a step in a module of PYTHONPATH") from error
+        here = Path(*module_name.split(".")).with_suffix(".py")
+        advice = f"; {here} is here: put this folder on PYTHONPATH" if here.exists() else ""
+        raise ContractError(f"no module {module_name}; expected a step in a module of PYTHONPATH{advice}") from error
     function = getattr(module, attribute, None)
     if not callable(function):
-        raise ContractError(f"{module_name} has no function {attribute}")
+        near = get_close_matches(attribute, (name for name, found in vars(module).items() if callable(found)), 1)
+        advice = f"; did you mean `{near[0]}`?" if near else ""
+        raise ContractError(f"{module_name} has no function {attribute}{advice}")
     return Step(name, str(getattr(function, "version", "")), function)
 
 

@@ -115,11 +115,23 @@ def test_steps_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, error in (
         ("some_steps", "names no step; expected module:function"),
         ("some_steps:number", "has no function number"),
-        ("some_steps:other", "has no function other"),
+        ("some_steps:other", "has no function other$"),
+        ("some_steps:feature", r"has no function feature; did you mean `features`\?"),
         ("nowhere.at_all:step", r"no module nowhere\.at_all"),
     ):
         with pytest.raises(ContractError, match=error):
             load_step(name)
+
+
+def test_a_step_in_the_working_folder_is_found_by_the_advice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "steps_of_mine").mkdir()
+    (tmp_path / "steps_of_mine" / "text.py").write_text("def features(request): ...\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry not in ("", ".")])
+    with pytest.raises(ContractError, match=r"; steps_of_mine.text\.py is here: put this folder on PYTHONPATH"):
+        load_step("steps_of_mine.text:features")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert load_step("steps_of_mine.text:features").name == "steps_of_mine.text:features"
 
 
 def test_the_extra_is_named_where_it_is_missing(
