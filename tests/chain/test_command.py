@@ -71,7 +71,7 @@ def test_what_is_missing_shows(tmp_path: Path, capsys: pytest.CaptureFixture[str
     stage(recorder, "infer", provider=object())
     recorder.close()
     assert main(["evidence", "verify", path]) == 1
-    assert "no end step: the tail was cut off, or the log is still being written" in capsys.readouterr().out
+    assert "no end step: the tail was cut off, or the log is still being written (--open)" in capsys.readouterr().out
     log.close()
     assert main(["evidence", "verify", path]) == 0
     told = capsys.readouterr().out

@@ -277,7 +277,9 @@ class _Verifier:
         found.ended = self._last is not None and self._last.kind == "end"
         covered = found.anchors and found.anchored == found.entries
         if self._require_end and not found.ended and not covered:
-            return self._stop(number + 1, "no end step: the tail was cut off, or the log is still being written")
+            return self._stop(
+                number + 1, "no end step: the tail was cut off, or the log is still being written (--open)"
+            )
         return self._finish()
 
     def _stop(self, line: int, reason: str) -> Verification:
