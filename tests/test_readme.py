@@ -6,6 +6,7 @@ Blocks are told apart by how they begin. A block that no test knows is an error 
 from __future__ import annotations
 
 import ast
+import asyncio
 import os
 import re
 import shlex
@@ -14,12 +15,16 @@ import sys
 import textwrap
 import tomllib
 from pathlib import Path
+from typing import Any
 
+import grpc.aio
 import pytest
+from onnx import TensorProto
 
 from protocontract import cli
 from protocontract.commands.init import first_files
 from protocontract_ci.usage.typescript import prepare
+from tests.models.support import model
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -46,12 +51,14 @@ def kind(block: str) -> str:
         "version: v2": "buf",
         # Run by tests/engines/loader: PyTorch is not in this environment.
         "from protocontract.torch": "training",
+        "from protocontract.serving": "serving",
         "from ": "python",
         f"{SOURCE}:": "mistakes",
         "str(v)": "values",
         "acme.finance.v1.Transaction 1.4.0 · payments on": "demo",
         "$ protocontract dead-letter": "letters",
         "$ protocontract gate": "gate",
+        "$ protocontract serve": "serve",
     }.items():
         if first.startswith(start):
             return name
@@ -72,7 +79,7 @@ def commands() -> list[list[str]]:
     """The words of every command, continued lines joined and comments left out."""
     found = []
     for block in blocks():
-        if kind(block) in {"shell", "verify", "letters", "gate"}:
+        if kind(block) in {"shell", "verify", "letters", "gate", "serve"}:
             text = re.sub(r"\\?\n {7,}", " ", block).replace("$ protocontract", "protocontract")
             found += [shlex.split(line, comments=True) for line in text.splitlines() if _COMMAND.match(line)]
     return found
@@ -288,6 +295,32 @@ def test_the_gate_prints_these_lines(tmp_path: Path) -> None:
             if not prepare.ready() and re.search(r"\bweb\b|\d modules", line):
                 continue
             assert line in printed, line
+
+
+def test_the_interceptor_is_one() -> None:
+    async def serve() -> None:
+        names: dict[str, Any] = {"grpc": grpc}
+        exec(only("serving"), names)
+        await names["server"].stop(0)
+
+    asyncio.run(serve())
+
+
+def test_the_service_says_these_lines(tmp_path: Path) -> None:
+    models = {"yesterday.onnx": TensorProto.INT64, "content_type.onnx": TensorProto.INT32}
+    for name, element in models.items():
+        path = tmp_path / name
+        model(path, dims=("batch", 2048), name="bytes", output="target_label", element=element, classes=214)
+    path_of_steps = os.pathsep.join(str(ROOT / name) for name in ("generated/python", "docs/examples/serving"))
+    for block in only("serve").split("\n\n"):
+        command, _, told = re.sub(r"\\\n +", "", block.removeprefix("$ ")).partition("\n")
+        # `--check` says the same and does not stay.
+        done = run(f"{command} --check", tmp_path, PYTHONPATH=path_of_steps)
+        if told.startswith("refused"):
+            assert (done.returncode, done.stderr.splitlines()[-1]) == (1, told)
+        else:
+            assert done.returncode == 0
+            assert done.stdout.split(": ", 1)[1].strip() == told.split(": ", 1)[1]
 
 
 @pytest.mark.parametrize("link", re.findall(r"\]\((?!https?:)([^)#]+)\)", README))
