@@ -60,6 +60,7 @@ class Exported:
         self.sent: Any = Validator(self.sent_schema)
         self.normalized: Any = Validator(normalized_schema)
         self.untold = told_otherwise(self.sent_schema)
+        self.untold_normalized = told_otherwise(normalized_schema)
 
 
 #: Kinds of rules and forms that the strategies' table leaves out.

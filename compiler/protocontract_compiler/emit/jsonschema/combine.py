@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeAlias
 
 Json: TypeAlias = "bool | dict[str, Any]"
@@ -18,6 +18,13 @@ _SIMPLE = frozenset(
 )  # fmt: skip
 
 
+# Of two bounds of the same name the stricter one is demanded.
+_STRICTER: dict[str, Callable[..., Any]] = {
+    **dict.fromkeys(("minLength", "minItems", "minProperties", "minimum", "exclusiveMinimum"), max),
+    **dict.fromkeys(("maxLength", "maxItems", "maxProperties", "maximum", "exclusiveMaximum"), min),
+}
+
+
 def all_of(parts: Iterable[Json]) -> Json:
     """What every part accepts."""
     merged: dict[str, Any] = {}
@@ -28,8 +35,14 @@ def all_of(parts: Iterable[Json]) -> Json:
         if part is True or part in apart or part == merged:
             continue
         assert isinstance(part, dict)
-        if merged.keys().isdisjoint(part) and merged.keys() <= _SIMPLE and part.keys() <= _SIMPLE:
-            merged = {**merged, **part}
+        shared = merged.keys() & part.keys()
+        if all(name in _STRICTER or merged[name] == part[name] for name in shared) and (
+            merged.keys() <= _SIMPLE and part.keys() <= _SIMPLE
+        ):
+            merged = {**merged, **part} | {
+                name: merged[name] if merged[name] == part[name] else _STRICTER[name](merged[name], part[name])
+                for name in shared
+            }
         elif set(part) == {"allOf"}:
             apart += [inner for inner in part["allOf"] if inner not in apart]
         else:

@@ -294,14 +294,14 @@ class _Builder:
         """The values that keep the checks which a schema may judge by."""
         parts: list[Found] = []
         self._told = []
-        written = self._judging.written and not self._fields.normalized
+        later = (changing or self._judging.written) and not self._fields.normalized
         for check in rules.checks:
             name = check.rule_id or check.source
             if check.rule_id in self._warnings:
                 self._note([name], "a warning")
             elif check.rule_id in self._sometimes:
                 self._note([name], "in some contexts")
-            elif changing or written:
+            elif later:
                 self._note([name], "after normalising")
             else:
                 parts.append(self._check(check, kind, name))

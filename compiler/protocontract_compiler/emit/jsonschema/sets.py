@@ -56,12 +56,21 @@ class Numbers:
         return any(low < (number, 0) < high for low, high in self.spans)
 
     def integers(self, least: int, most: int) -> Iterator[tuple[int, int]]:
-        """The integers of the set between two bounds, as inclusive ranges."""
+        """The integers of the set between two bounds, as inclusive ranges with something between them."""
+        found: tuple[int, int] | None = None
         for low, high in self.spans:
             first = least if low[0] == -math.inf else max(least, _first(low))
             last = most if high[0] == math.inf else min(most, _last(high))
-            if first <= last:
-                yield first, last
+            if first > last:
+                continue
+            if found is not None and found[1] + 1 >= first:
+                found = (found[0], last)
+                continue
+            if found is not None:
+                yield found
+            found = (first, last)
+        if found is not None:
+            yield found
 
 
 EVERY: Final = Numbers(((_LOWEST, _HIGHEST),), nan=True)
