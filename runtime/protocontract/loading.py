@@ -75,19 +75,21 @@ def resolve_service(
     if proto_path is None and descriptors is None:
         where = "the generated modules of " + (package or "PYTHONPATH")
         pool = descriptor_pool.Default()  # pyright: ignore[reportUnknownMemberType]  # untyped in protobuf 6
-        for module_name in _contract_modules(package, []):
-            _import(module_name)
+        found = [each for module in _contract_modules(package, []) for each in _contracts_of(module).values()]
     else:
         where = str(proto_path or descriptors)
         compiled = _compile_protos(Path(proto_path)) if proto_path is not None else _compile_set(Path(where))
-        first = next(iter(compiled.values()), None)
-        pool = None if first is None else first.message_type.DESCRIPTOR.file.pool
+        found = list(compiled.values())
+        pool = found[0].message_type.DESCRIPTOR.file.pool if found else None
     try:
         if pool is None:
             raise KeyError(name)
         return pool.FindServiceByName(name), compiled
     except KeyError:
-        raise ContractError(f"no service {name} in {where}; expected the full name of a service") from None
+        files: set[Any] = {each.message_type.DESCRIPTOR.file for each in found}
+        known = sorted(service.full_name for file in files for service in file.services_by_name.values())
+        expected = f"one of {', '.join(known)}" if known else "the full name of a service"
+        raise ContractError(f"no service {name} in {where}; expected {expected}") from None
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -296,6 +296,7 @@ def test_a_check_says_whether_it_could_be_served(
         (("--model", "a.onnx", *STEPS[:2]), "nothing makes acme.inference.v1.IdentifyResponse of a model's outputs"),
         (("--model", "a.onnx", "--steps", "acme_steps:absent"), "acme_steps has no function absent"),
         (("--models", "absent.toml"), "absent.toml: no such file or directory"),
+        (("--model", "a.onnx", "--contract", f"{SERVICE}s"), f"of acme.inference.v1; expected one of {SERVICE}, acme."),
     ],
 )
 def test_what_makes_no_sense_is_said_before_anything_is_loaded(
