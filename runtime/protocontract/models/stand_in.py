@@ -61,7 +61,7 @@ def with_fallback(
         )
         opened.append(stand_in)
         engine = Degrading(
-            _Starter(start, first),
+            _Starter(start, first, path.name, sha256),
             stand_in,
             fallback,
             _probes(path, probes or Probes.path_of(path), fallback, sha256),
@@ -81,17 +81,29 @@ def with_fallback(
 
 
 class _Starter:
-    """Starts a model; what came of the first time is known already."""
+    """Starts a model; what came of the first time is known already, and later ones are of the same file."""
 
-    def __init__(self, start: Callable[[], Engine], first: Engine | NoProvider) -> None:
+    def __init__(self, start: Callable[[], Engine], first: Engine | NoProvider, name: str, sha256: str) -> None:
         self._start: Final = start
+        self._name: Final = name
+        self._sha256: Final = sha256
         self._first: Engine | NoProvider | None = first
 
     def __call__(self) -> Engine:
         first, self._first = self._first, None
         if isinstance(first, NoProvider):
             raise first
-        return self._start() if first is None else first
+        if first is not None:
+            return first
+        engine = self._start()
+        if engine.identity.sha256 != self._sha256:
+            # Nobody has compared it with the contract, whatever it makes of the probes.
+            engine.close()
+            raise ContractError(
+                f"{self._name} is another file than the one that was loaded; expected {self._sha256[:12]}, got"
+                f" {engine.identity.sha256[:12]}"
+            )
+        return engine
 
 
 def _probes(path: Path, file: Path, fallback: Fallback, sha256: str) -> Probes:
