@@ -16,6 +16,7 @@ from protocontract.relations import tensor
 from protocontract_compiler import ir
 from protocontract_compiler.emit.typescript.access import literal, text
 from protocontract_compiler.emit.typescript.inexact import Inexact
+from protocontract_compiler.emit.typescript.known import check_known
 
 Use = Callable[[str, str], str]
 """(helper module, exported name) -> local name."""
@@ -54,6 +55,7 @@ def call(function: str, options: Mapping[str, str]) -> str:
 
 def normalizer(use: Use, kind: str, options: Mapping[str, Any], field_type: int, place: ir.Place) -> str:
     """Code of a normalizer. Raises Inexact."""
+    check_known(kind, options, place)
     match kind:
         case "text":
             return _text(use, options, place)
@@ -72,6 +74,7 @@ def normalizer(use: Use, kind: str, options: Mapping[str, Any], field_type: int,
 
 def relation(use: Use, kind: str, options: Mapping[str, Any], place: ir.Place) -> str:
     """Code of a relation's check. Raises Inexact."""
+    check_known(kind, options, place)
     if kind == "tensor":
         return _tensor(use, options)
     if kind not in _NOT_PASSED:
