@@ -175,7 +175,7 @@ def _told(value: Any) -> Any:
         case int():
             return {"number": str(value)}
         case float():
-            return {"number": json.dumps(value)}
+            return {"number": repr(value).removesuffix(".0")}
         case bytes():
             return {"bytes": value.hex()}
     return "object"

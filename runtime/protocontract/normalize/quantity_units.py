@@ -25,7 +25,7 @@ _EXACT_DIGITS: Final = 40
 _SUPERSCRIPTS: Final = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺", "0123456789-+")
 _SUPERSCRIPT_RUN: Final = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺]+")
 # Signs that are units by themselves, compatibility characters, and the Chinese names of common units.
-_ALIASES: Final = {
+ALIASES: Final = {
     "℃": "degC",
     "℉": "degF",
     "°": "degree",
@@ -164,7 +164,7 @@ def parse_unit(text: str) -> Unit:
 
 def _factors(piece: str) -> tuple[tuple[str, int], ...]:
     """One factor: a name, and its exponent if it has one. A name may itself end in digits (mmH2O)."""
-    alias = _ALIASES.get(piece)
+    alias = ALIASES.get(piece)
     if alias is not None:
         if not alias:
             raise UnitError("a unit with several meanings")
@@ -178,7 +178,7 @@ def _factors(piece: str) -> tuple[tuple[str, int], ...]:
     if match is None:
         raise UnitError("unknown unit")
     power = int(match["power"])
-    base = _ALIASES.get(match["name"], match["name"])
+    base = ALIASES.get(match["name"], match["name"])
     name = _lookup(base)
     if name is None or not power or abs(power) > _HIGHEST_POWER:
         raise UnitError("unknown unit")
@@ -238,3 +238,46 @@ def conversion(source: Unit, target: Unit) -> Conversion:
     if images[2] - images[1] != factor:
         raise UnitError("a unit that has no exact conversion")
     return Conversion(factor, images[0])
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# All names, for those who read texts elsewhere
+
+
+class Definition(NamedTuple):
+    """A unit: all its spellings, the canonical name first, and what it measures."""
+
+    spellings: tuple[str, ...]
+    kind: str
+    """``offset`` (degC) and ``logarithmic`` (decibels) ones take no prefix; empty for all others."""
+    dimension: tuple[tuple[str, int], ...]
+    """Exponents of the base dimensions, doubled, as some units have halves."""
+
+
+class Table(NamedTuple):
+    """All units and prefixes (spelling, name), in the order in which Pint tries them."""
+
+    units: list[Definition]
+    prefixes: list[tuple[str, str]]
+
+
+def table() -> Table:
+    """All names that texts are read by."""
+    registry, names = _pint()
+    spellings: dict[str, list[str]] = {}
+    for name in sorted(names & registry._units.keys()):  # pyright: ignore[reportPrivateUsage]
+        spellings.setdefault(registry.get_name(name, case_sensitive=True), []).append(name)
+    units: list[Definition] = []
+    for name, own in sorted(spellings.items()):
+        if not name:
+            continue
+        dimension = registry.get_dimensionality(Unit(((name, 1),)).container())
+        powers: dict[str, Any] = dict(dimension)
+        doubled = tuple(sorted((each, int(power * 2)) for each, power in powers.items()))
+        try:
+            kind = "offset" if _difference(name) != name else ""
+        except UnitError:
+            kind = "logarithmic"
+        units.append(Definition((name, *(each for each in own if each != name)), kind, doubled))
+    prefixes = registry._prefixes.items()  # pyright: ignore[reportPrivateUsage]
+    return Table(units, [(spelling, str(prefix.name)) for spelling, prefix in prefixes])

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any, Final
 
-from protocontract.normalize import instant, money_core, money_currency, scalar
+from protocontract.normalize import instant, money_core, money_currency, quantity_units, scalar
 from protocontract.normalize import label as labels
+from protocontract.normalize.numbers import Marks, declared_marks
 from protocontract.relations import tensor
 from protocontract_compiler import ir
 from protocontract_compiler.emit.typescript.access import literal, text
@@ -67,6 +69,8 @@ def normalizer(use: Use, kind: str, options: Mapping[str, Any], field_type: int,
             return _instant(use, options)
         case "money":
             return _money(use, options)
+        case "quantity":
+            return _quantity(use, options, place)
     raise Inexact(
         place, f"`{kind}` has no translation", "normalise this field in Python, or leave its message out by `messages`"
     )
@@ -267,11 +271,7 @@ def _money_options(options: Mapping[str, Any]) -> dict[str, str]:
         sole_currency=options.get("sole_currency"),
         storable=options.get("storable"),
     )
-    marks = {"lenient": literal(checked.marks.lenient), "lakh": literal(checked.marks.lakh)}
-    if checked.marks.by_zero:
-        rows = [(zero, *pair) for zero, pair in checked.marks.by_zero.items()]
-        marks["byZero"] = literal(rows)
-    bound = {"marks": record(marks), "scale": text(checked.scale), "english": literal(checked.table.english)}
+    bound = {"marks": _marks(checked.marks), "scale": text(checked.scale), "english": literal(checked.table.english)}
     if checked.default:
         bound["defaultCurrency"] = text(checked.default)
     if checked.sole:
@@ -286,3 +286,68 @@ def _money_options(options: Mapping[str, Any]) -> dict[str, str]:
     if regional:
         bound["regional"] = literal(sorted(regional))
     return bound
+
+
+def _marks(declared: Marks) -> str:
+    marks = {"lenient": literal(declared.lenient), "lakh": literal(declared.lakh)}
+    if declared.by_zero:
+        marks["byZero"] = literal([(zero, *pair) for zero, pair in declared.by_zero.items()])
+    return record(marks)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+# Quantities
+
+
+def _quantity(use: Use, options: Mapping[str, Any], place: ir.Place) -> str:
+    marks = declared_marks(
+        policy=options.get("policy") or "strict",
+        locale=options.get("locale") or None,
+        decimal=options.get("decimal") or None,
+    )
+    allowed = options.get("allowed")
+    if not allowed:
+        raise Inexact(
+            place,
+            "`quantity` without `allowed` converts every unit there is, of which TypeScript's code has no exact table",
+            "name the units that may occur in `quantity.allowed`",
+        )
+    target = quantity_units.parse_unit(options["unit"])
+    ways = ", ".join(_way(each, target) for each in dict.fromkeys((options["unit"], *allowed)))
+    bound = {"unit": text(options["unit"]), "ways": f"[{ways}]", "marks": _marks(marks)}
+    if options.get("scale") is not None:
+        bound["scale"] = str(options["scale"])
+    return call(use("normalize/quantity", "quantityNormalizer"), bound)
+
+
+def _way(unit: str, target: quantity_units.Unit) -> str:
+    """Code of how a unit becomes the canonical one, as the Python runtime computes it."""
+    try:
+        way = quantity_units.conversion(quantity_units.parse_unit(unit), target)
+    except quantity_units.UnitError:
+        return record({"unit": text(unit)})
+    parts = {"unit": text(unit), "factor": _fraction(way.factor)}
+    if way.offset:
+        parts["offset"] = _fraction(way.offset)
+    return record({**parts, "finite": "true"} if way.finite else parts)
+
+
+def _fraction(value: Fraction) -> str:
+    return f"[{value.numerator}n, {value.denominator}n]"
+
+
+def quantity_as(use: Use, quantity: str, field_type: int) -> str:
+    """Code of a quantity as a field of the type holds it, or a refusal."""
+    if field_type == ir.TYPE_STRING:
+        return f"{use('normalize/quantity', 'quantityText')}({quantity})"
+    if field_type in ir.FLOAT_TYPES:
+        return f"{use('normalize/quantity', 'quantityNumber')}({quantity}, {literal(field_type == ir.TYPE_FLOAT)})"
+    low, high = scalar.INTEGERS[_INTEGER_NAMES[field_type]]
+    return f"{use('normalize/quantity', 'quantityInteger')}({quantity}, {low}n, {high}n)"
+
+
+_INTEGER_NAMES: Final = {
+    ir.TYPE_INT64: "int64", ir.TYPE_UINT64: "uint64", ir.TYPE_INT32: "int32", ir.TYPE_FIXED64: "uint64",
+    ir.TYPE_FIXED32: "uint32", ir.TYPE_UINT32: "uint32", ir.TYPE_SFIXED32: "int32", ir.TYPE_SFIXED64: "int64",
+    ir.TYPE_SINT32: "int32", ir.TYPE_SINT64: "int64",
+}  # fmt: skip

@@ -8,6 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from protocontract_compiler.emit.typescript import zones
+from protocontract_compiler.emit.typescript import units, zones
 
-SOURCES: Final[Mapping[str, Callable[[], str]]] = {"normalize/data/zones": zones.source}
+SOURCES: Final[Mapping[str, Callable[[], str]]] = {
+    "normalize/data/units": units.source,
+    "normalize/data/zones": zones.source,
+}

@@ -126,6 +126,8 @@ class Normalizers(Walkers):
             case "label" if is_number:
                 # A class number stays as it is, or is refused.
                 writer.line(f"if ({result} !== undefined) {self._refuse(site, value, result)}")
+            case "quantity":
+                self._quantity(value, normalizer.target, site, result, writer, names)
             case "instant" if normalizer.target:
                 self._timestamp(value, normalizer.target, site, result, writer, names)
             case "instant" if is_number:
@@ -190,6 +192,49 @@ class Normalizers(Walkers):
                 target_site = self.module.site(value.message, target, "money", source=value.field)
                 change = self.module.use("violation", "change")
                 writer.line(f"{change}(run, {target_site}, {known}, {result}.currency, at);")
+
+    def _quantity(
+        self, value: _Value, target_name: str | None, site: str, result: str, writer: Writer, names: Names
+    ) -> None:
+        """The number goes into the field, or into a sibling, in the type of the one that takes it."""
+        part = _part(value.field)
+        target = value.message.field(target_name) if target_name else part
+        is_refusal = self.module.use("refusal", "isRefusal")
+        stored = names.fresh("stored")
+        with self._accepted(site, value, result, writer):
+            writer.line(f"const {stored} = {bound.quantity_as(self.module.use, result, target.type)};")
+            if target.type != ir.TYPE_STRING:
+                writer.line(f"if ({is_refusal}({stored})) {{")
+                with writer.indented():
+                    writer.line(self._refuse(site, value, stored))
+                writer.line("} else {")
+            else:
+                writer.line("{")
+            with writer.indented():
+                self._store_quantity(value, target_name, site, stored, target, writer, names)
+            writer.line("}")
+
+    def _store_quantity(
+        self, value: _Value, target_name: str | None, site: str, stored: str, target: ir.Field, writer: Writer,
+        names: Names,
+    ) -> None:  # fmt: skip
+        as_number = target.type in ir.INTEGER_TYPES and target.type not in BIG
+        held = names.fresh("held")
+        writer.line(f"const {held} = {f'Number({stored})' if as_number else stored};")
+        if target_name is None:
+            with _braces(writer, f"if ({held} !== {value.name})"):
+                self._store(site, value, held, writer)
+            return
+        before = names.fresh("before")
+        was = read("m", value.message, target)
+        if target.has_presence:
+            was = f"({present('m', value.message, target)}) ? {was} : undefined"
+        writer.line(f"const {before} = {was};")
+        with _braces(writer, f"if ({before} !== {held})"):
+            target_site = self.module.site(value.message, target, "quantity", source=value.field)
+            change = self.module.use("violation", "change")
+            writer.line(f"{change}(run, {target_site}, {before}, {held}, at);")
+            writer.line(assign("m", value.message, target, held))
 
     def _timestamp(self, value: _Value, target_name: str, site: str, result: str, writer: Writer, names: Names) -> None:
         """The moment goes into a sibling, and the field stays as it came."""
