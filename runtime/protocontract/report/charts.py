@@ -18,7 +18,7 @@ def bars(rows: Sequence[tuple[str, int]], total: int, unit: str) -> str:
     """Horizontal bars, one a row, each with its count and its share of ``total``. The longest takes the whole width."""
     if not rows:
         return ""
-    most = max(number for _, number in rows)
+    most = max(number for _, number in rows) or 1
     space = _WIDTH - _LABEL - _FIGURE
     parts = [
         f'<svg class="bars" viewBox="0 0 {_WIDTH} {len(rows) * _ROW}" role="img"'
