@@ -235,6 +235,7 @@ REASONS: Final[dict[str, tuple[str, str]]] = {
         "another version of the model is there than was asked for",
         "ask for one that is served, or for none",
     ),
+    "WRONG_INPUT": ("no inputs of the model can be made of a valid request", "the message says what the model lacks"),
     "WRONG_ROWS": ("the model gave another number of rows than it was asked for", "see the model: its batch axis"),
 }
 
