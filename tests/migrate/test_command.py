@@ -20,9 +20,13 @@ INEXACT = EXACT.replace("min_len = 2", "email = true").replace("a.v1", "b.v1")
 
 
 def test_a_report_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "a.proto").write_text(
+        EXACT.replace("message", 'import "google/protobuf/any.proto"; // unused\nmessage')
+    )
+    assert migrate_command([str(tmp_path)]) == 0
+    assert capsys.readouterr() == ("1 annotation turned in 1 file, 0 left\n", "")
     (tmp_path / "a.proto").write_text(EXACT)
     assert migrate_command([str(tmp_path)]) == 0
-    assert capsys.readouterr().out == "1 annotation turned in 1 file, 0 left\n"
     assert [path.name for path in tmp_path.iterdir()] == ["a.proto"]
     assert (tmp_path / "a.proto").read_text() == EXACT
 

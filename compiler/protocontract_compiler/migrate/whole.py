@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -147,7 +149,9 @@ def _mistakes(texts: dict[str, str], roots: list[Path]) -> tuple[list[Diagnostic
             path.write_text(text, "utf-8", newline="")
         sources = protoc.Sources(list(texts), [Path(folder), *roots])
         try:
-            files = protoc.describe(sources, diagnostics)
+            # What protoc warns of are the sources as they were, under names that nobody has seen.
+            with contextlib.redirect_stderr(io.StringIO()):
+                files = protoc.describe(sources, diagnostics)
         except Stopped:
             missing = [found for found in diagnostics.sorted() if "not found" in found.message]
             if missing:
