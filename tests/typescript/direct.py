@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from protocontract.violations import Refusal
 from protocontract_compiler import ir
 from protocontract_compiler.emit.typescript import bound, data
 from tests.typescript.support import RUNNER, packages
 from tests.typescript.tables import RUNTIME
 
 PLACE = ir.Place("a.proto", 1, 1)
+CASES = Path(__file__).parents[1] / "cases" / "values"
+#: Values for each set of options; PROTOCONTRACT_EXAMPLES multiplies them.
+MANY = int(40 * float(os.environ.get("PROTOCONTRACT_EXAMPLES", "1")))
 
 
 def compiled(folder: Path) -> Path:
@@ -75,3 +81,24 @@ def run(dist: Path, jobs: list[Job]) -> list[list[Any]]:
     )  # fmt: skip
     results: list[list[Any]] = json.loads(done.stdout)
     return results
+
+
+def shown(result: Any) -> Any:
+    """A result of Python's as direct.mjs prints one."""
+    if isinstance(result, Refusal):
+        return {"refused": [result.rule_id, result.message, result.index]}
+    if isinstance(result, list):
+        return [shown(each) for each in result]
+    return result
+
+
+def compare(dist: Path, jobs: list[tuple[Job, Callable[..., Any]]]) -> None:
+    """Runs all calls in both languages; a difference names the binding and the arguments."""
+    results = run(dist, [job for job, _ in jobs])
+    different = [
+        f"{job.code}({call!r})\n  Python:     {expected!r}\n  TypeScript: {got!r}"
+        for (job, twin), row in zip(jobs, results, strict=True)
+        for call, got in zip(job.calls, row, strict=True)
+        if (expected := shown(twin(*call))) != got
+    ]
+    assert not different, f"{len(different)} differences, such as\n" + "\n".join(different[:5])

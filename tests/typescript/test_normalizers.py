@@ -7,7 +7,6 @@ import os
 import random
 import unicodedata
 from collections.abc import Callable
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -18,60 +17,21 @@ from protocontract.normalize import (
     instant_zone,
     label,
     mojibake,
-    money,
-    quantity,
-    quantity_units,
     scalar,
     text,
 )
-from protocontract.normalize.money_marks import MARKS, mark_table
 from protocontract.relations import graph, sequence, spans
-from protocontract.violations import OptionError, Refusal
+from protocontract.violations import Refusal
 from protocontract_compiler import ir
 from protocontract_compiler.emit.typescript.inexact import Inexact
 from tests.normalize.strategies import DENSE
 from tests.normalize.test_instant_properties import PIECES, ZONES
 from tests.normalize.test_text_mojibake import SENTENCES
 from tests.typescript import direct, tables
+from tests.typescript.direct import CASES, MANY, compare, shown
 from tests.typescript.support import needs_node
 
 pytestmark = needs_node
-
-_MARKS = tuple(MARKS)
-CASES = Path(__file__).parents[1] / "cases" / "values"
-#: Values for each set of options; PROTOCONTRACT_EXAMPLES multiplies them.
-MANY = int(40 * float(os.environ.get("PROTOCONTRACT_EXAMPLES", "1")))
-
-
-@pytest.fixture(scope="module")
-def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return direct.compiled(tmp_path_factory.mktemp("runtime"))
-
-
-@pytest.fixture
-def rng() -> random.Random:
-    return random.Random(20_261_130)
-
-
-def shown(result: Any) -> Any:
-    """A result of Python's as direct.mjs prints one."""
-    if isinstance(result, Refusal):
-        return {"refused": [result.rule_id, result.message, result.index]}
-    if isinstance(result, list):
-        return [shown(each) for each in result]
-    return result
-
-
-def compare(dist: Path, jobs: list[tuple[direct.Job, Callable[..., Any]]]) -> None:
-    """Runs all calls in both languages; a difference names the binding and the arguments."""
-    results = direct.run(dist, [job for job, _ in jobs])
-    different = [
-        f"{job.code}({call!r})\n  Python:     {expected!r}\n  TypeScript: {got!r}"
-        for (job, twin), row in zip(jobs, results, strict=True)
-        for call, got in zip(job.calls, row, strict=True)
-        if (expected := shown(twin(*call))) != got
-    ]
-    assert not different, f"{len(different)} differences, such as\n" + "\n".join(different[:5])
 
 
 def _check_files(expected: dict[str, str]) -> None:
@@ -104,7 +64,7 @@ def _units(value: str, unit: str) -> int:
     )
 
 
-def _text_twin(options: dict[str, Any]) -> Callable[..., Any]:
+def text_twin(options: dict[str, Any]) -> Callable[..., Any]:
     normalize = text.normalizer(**options)
 
     def twin(value: str, unit: str, starts: list[int], ends: list[int], surfaces: list[str] | None) -> Any:
@@ -121,7 +81,7 @@ def _text_twin(options: dict[str, Any]) -> Callable[..., Any]:
     return twin
 
 
-def _text_options(rng: random.Random) -> dict[str, Any]:
+def text_options(rng: random.Random) -> dict[str, Any]:
     names = ("strip_bom", "fold_width", "strip_controls", "collapse_whitespace", "trim", "reject_empty")
     options: dict[str, Any] = {name: True for name in names if rng.random() < 0.5}
     form = rng.choice((None, "nfc", "nfc", "nfkc"))
@@ -144,7 +104,7 @@ def _text(rng: random.Random, *, surrogates: bool = False) -> str:
     return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-def _spans(rng: random.Random, value: str, unit: str) -> tuple[list[int], list[int], list[str] | None]:
+def spans_of(rng: random.Random, value: str, unit: str) -> tuple[list[int], list[int], list[str] | None]:
     """Spans that mostly stand between characters, and mostly few: one wrong span hides what becomes of the others."""
     starts: list[int] = []
     ends: list[int] = []
@@ -161,12 +121,12 @@ def _spans(rng: random.Random, value: str, unit: str) -> tuple[list[int], list[i
 def test_texts(dist: Path, rng: random.Random) -> None:
     jobs = []
     for _ in range(80):
-        options = _text_options(rng)
+        options = text_options(rng)
         job = direct.normalizer("text", options)
         for _ in range(MANY):
             value, unit = _text(rng, surrogates=True), rng.choice(("code_point", "utf8_byte", "utf16"))
-            job.calls.append([value, unit, *_spans(rng, value, unit)])
-        jobs.append((job, _text_twin(options)))
+            job.calls.append([value, unit, *spans_of(rng, value, unit)])
+        jobs.append((job, text_twin(options)))
     compare(dist, jobs)
 
 
@@ -185,7 +145,7 @@ def test_every_character_in_every_form(dist: Path) -> None:
         job = direct.normalizer("text", options)
         some = texts if "normalize" in options else [each for each in texts if "\uff41" in each or "\x80" in each]
         job.calls = [[value, "utf16", [], [], None] for value in some]
-        jobs.append((job, _text_twin(options)))
+        jobs.append((job, text_twin(options)))
     compare(dist, jobs)
 
 
@@ -214,7 +174,7 @@ def test_damaged_texts(dist: Path, rng: random.Random) -> None:
     for lead in leads:
         for behind in map(chr, (*range(0x80, 0xC0), 0x2122, 0x2014, 0x2019, 0x20AC, 0x0192, 0x0451, 0x0401, 0x2502)):
             job.calls.append([f"{rng.choice(around)}{lead}{behind}{rng.choice(around)}", "utf16", [], [], None])
-    compare(dist, [(job, _text_twin({"reject": ("mojibake",)}))])
+    compare(dist, [(job, text_twin({"reject": ("mojibake",)}))])
 
 
 def test_texts_of_the_cases(dist: Path) -> None:
@@ -230,7 +190,7 @@ def test_texts_of_the_cases(dist: Path) -> None:
                 continue
             value = case["input"]
             job.calls.append([value, "code_point", [*range(len(value))], [at + 1 for at in range(len(value))], None])
-            jobs.append((job, _text_twin(options)))
+            jobs.append((job, text_twin(options)))
     assert len(jobs) > 100
     compare(dist, jobs)
 
@@ -252,7 +212,7 @@ def test_spans(dist: Path, rng: random.Random) -> None:
         job = direct.relation("spans", {"text": "raw", "start": "s", "end": "e", **options})
         for _ in range(MANY):
             value = "".join(rng.choice(" ab\u00e9\u3000\U0001f600e\u0301") for _ in range(rng.randrange(12)))
-            starts, ends, surfaces = _spans(rng, value, unit)
+            starts, ends, surfaces = spans_of(rng, value, unit)
             if rng.random() < 0.5:
                 starts.sort()
             job.calls.append([value, starts, ends, surfaces])
@@ -484,219 +444,6 @@ def test_every_zone(dist: Path, rng: random.Random) -> None:
                 for day in range(1, 31)
             ]
         jobs.append((job, instant.normalizer(**options)))
-    compare(dist, jobs)
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# Amounts of money
-
-_AMOUNT_PIECES = (
-    "EUR", "USD", "KWD", "JPY", "gbp", "DEM", "GBp", "Eur", "TEUR", "1", "12", "123", "1234", "000", "5.00", "1,234",
-    "1.234,5", ".", ",", "'", " ", " ", " ", "\xa0", "\u202f", "-", "\u2212", "\u2013", "\u2014", "+", "(", ")", "%",
-    "k", "K", "million", "e3", "m", " m", "mrd.", "billion", "Cr", "lakh", "1,23,456", "\u200e", "\u061c", "abc", "/kg",
-    "\t", "\u20135", ",-", ".-", "minus", "\x00", "\ud800", "\U0001d7d9", "\U0001f4b0", "\u20bf", "\u0627", "stra\xdfe",
-    "Canadian ", "\uff11\uff10", "$", "\xa5", "\u20ac",
-    *"万亿千百十一二两零点整约多负元角分块共个兆٢٫٬१２．½²",
-)  # fmt: skip
-_LOCALES = (None, "de-DE", "en-US", "en-IN", "fr-FR", "zh-CN", "zh-TW", "ja-JP", "sv-SE", "de-CH", "ar-EG", "he-IL")
-
-
-def _money_options(rng: random.Random) -> dict[str, Any]:
-    codes = [None, None, "EUR", "CNY", "KWD", "JPY", "USD", "XAU", "CLF"]
-    allowed = tuple(rng.sample(["EUR", "CNY", "KWD", "USD", "TWD"], rng.choice((0, 0, 1, 3))))
-    options = {
-        "policy": rng.choice(("strict", "lenient")),
-        "default_currency": rng.choice(codes),
-        "allowed": allowed or None,
-        "locale": rng.choice(_LOCALES),
-        "decimal": rng.choice((None, None, ".", ",")),
-        "scale": rng.choice(("currency", "any", "round_half_even", "round_half_up")),
-        "sole_currency": allowed[0] if len(allowed) == 1 and rng.random() < 0.5 else None,
-        "storable": rng.choice((None, None, ("CNY", "USD"))),
-    }
-    return {name: value for name, value in options.items() if value is not None}
-
-
-def _money_twin(options: dict[str, Any]) -> Callable[..., Any]:
-    normalize = money.normalizer(**options)
-
-    def twin(value: str, known: str | None = None) -> Any:
-        result = normalize(value, known)
-        return result if isinstance(result, Refusal) else {"amount": result.amount, "currency": result.currency}
-
-    return twin
-
-
-def _amount(rng: random.Random) -> str:
-    if rng.random() < 0.4:
-        mark = rng.choice(_MARKS)
-        number = rng.choice(
-            ("5", "1,234.50", "1.234,50", "1 234", "0,125", "-7.5", "(3.00)", "三千五", "五元三角", "1.5万", "99.")
-        )
-        return rng.choice((f"{mark}{number}", f"{number} {mark}", f"{mark} {number}", f"{number}{mark} {mark}"))
-    value = "".join(rng.choice((*_AMOUNT_PIECES, rng.choice(_MARKS))) for _ in range(rng.randrange(8)))
-    return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-
-
-def test_amounts(dist: Path, rng: random.Random) -> None:
-    jobs = []
-    for _ in range(60):
-        options = _money_options(rng)
-        job = direct.normalizer("money", options)
-        for _ in range(MANY):
-            known = rng.choice((None, None, None, "EUR", "cny", "XXX", "DEM", "JPY", "\ufb01m"))
-            if "storable" in options and known is not None:
-                known = rng.choice(options["storable"])  # what else could stand in such a field?
-            job.calls.append([_amount(rng), known])
-        jobs.append((job, _money_twin(options)))
-    compare(dist, jobs)
-
-
-def test_every_mark(dist: Path) -> None:
-    jobs = []
-    for locale in _LOCALES if MANY > 1000 else _LOCALES[:4]:
-        options = {"policy": "lenient", **({"locale": locale} if locale else {})}
-        job = direct.normalizer("money", options)
-        for text_ in mark_table(locale).texts:
-            job.calls += [[f"{text_}5.50"], [f"5 {text_}"], [f"about 7 {text_.upper()} x"]]
-        jobs.append((job, _money_twin(options)))
-    compare(dist, jobs)
-
-
-def test_amounts_of_the_cases(dist: Path) -> None:
-    jobs = []
-    for file in ("money.jsonl", "own_money.jsonl"):
-        for line in (CASES / file).read_text().splitlines():
-            case = json.loads(line)
-            options = {name: value for name, value in case["context"].items() if value is not None}
-            job = direct.normalizer("money", options)
-            job.calls = [[case["input"], None]]
-            jobs.append((job, _money_twin(options)))
-    assert len(jobs) > 900
-    compare(dist, jobs)
-
-
-def test_amounts_in_texts(dist: Path, rng: random.Random) -> None:
-    """What becomes of running texts with amounts, and what is said of amounts that are left."""
-    plain = (
-        "paid",
-        "about",
-        "and",
-        "Le",
-        "kr",
-        "Fr.",
-        "per",
-        "costs",
-        "\u4e00\u5171",
-        "\u5171",
-        "to",
-        "EUR 5.00",
-        "CNY 1000.00",
-        "\n",
-        ".",
-        "\U0001d7d9\U0001d7d8",
-        "9" * 205,
-    )
-    jobs = []
-    for number in range(50):
-        money_options = {**_money_options(rng), "policy": rng.choice(("strict", "lenient"))}
-        money_options = {
-            name: each for name, each in money_options.items() if name not in ("sole_currency", "storable")
-        }
-        options = {**(_text_options(rng) if number % 2 else {}), "amounts": money_options}
-        job, warnings = direct.normalizer("text", options), direct.amount_warnings(options)
-        for _ in range(MANY):
-            pieces = (rng.choice((rng.choice(plain), _amount(rng), _amount(rng))) for _ in range(rng.randrange(7)))
-            value = rng.choice((" ", " ", "")).join(pieces)
-            value = value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
-            job.calls.append([value, "utf16", *_spans(rng, value, "utf16")])
-            warnings.calls.append([value])
-        jobs += [(job, _text_twin(options)), (warnings, _warnings_twin(options))]
-    compare(dist, jobs)
-
-
-def _warnings_twin(options: dict[str, Any]) -> Callable[..., Any]:
-    normalize = text.normalizer(**options)
-    return lambda value: [Refusal(each.rule_id, each.message, each.index) for each in normalize.warnings(value)]
-
-
-# ----------------------------------------------------------------------------------------------------------------------
-# Quantities
-
-_UNIT_SETS = (
-    ("m", "km mile inch bohr"), ("kg", "lb oz g UK_cwt"), ("km/h", "m/s mph"), ("degC", "degF K"), ("K", "degC mK"),
-    ("L", "mL m^3"), ("percent", "dB ppm"), ("kWh", "J cal"), ("rad", "deg"), ("byte", "MiB bit"), ("1/s", "Hz"),
-)  # fmt: skip
-_UNIT_PIECES = (
-    *(each for unit, others in _UNIT_SETS for each in (unit, *others.split())),
-    "ft", "%", "h", "kW", "min", "s", "day", "kilokilometer", "gigagigameter", "gigameters", "mdB", "kdegC",
-    "delta_degC", "mmH2O", "inHg", "hz", "pi", "statC", "Fr", "V", "ohm", "foo", "N", "Pa", "as", "/", "*", "^2", "2", "-1", "**2",
-    "^13", "1/", "_", "x", "dimensionless", "miles", "\u2103", "\xb0C", "\xb0", "\u516c\u65a4", "\u5ea6", "\u33a1", "\xb5g",
-    "\u03bcg", "\u03a9", "\xb7", "\xb2", "\u207b\xb9", " per ", " ",
-)  # fmt: skip
-
-
-def _quantity_twin(options: dict[str, Any]) -> Callable[..., Any]:
-    normalize = quantity.normalizer(**options)
-
-    def twin(value: Any) -> Any:
-        result = normalize(value)
-        if not isinstance(result, Decimal):
-            return result
-        sign, digits, exponent = result.as_tuple()
-        assert isinstance(exponent, int)
-        units = int("".join(map(str, digits))) * 10 ** max(exponent, 0)
-        return {"units": {"$big": str(units)}, "scale": max(-exponent, 0), "negative": bool(sign)}
-
-    return twin
-
-
-def _quantity_value(rng: random.Random) -> Any:
-    if rng.random() < 0.1:
-        return rng.choice((rng.uniform(-1e3, 1e3), rng.choice((0.5, 1.005, 2.675, 1e22, 1e-9, 3.0, 1e300))))
-    numbers = "5|-5|+3.5|1,234|1.234,5|0.125|12|1e3|2E-70|1/2||7 8|\u0663|\uff15|5.50|40"
-    unit = "".join(rng.choice(_UNIT_PIECES) for _ in range(rng.choice((0, 1, 1, 1, 2, 3, 4))))
-    before = rng.choice(("", "", "", "", "about ", "minus ", "x- ", " ", "\u200e"))
-    behind = rng.choice(("", "", "", "", " netto", " (11 lb)", ".", ", 3"))
-    return f"{before}{rng.choice(numbers.split('|'))}{rng.choice(('', ' ', ' '))}{unit}{behind}"
-
-
-def test_quantities(dist: Path, rng: random.Random) -> None:
-    jobs = []
-    for _ in range(80):
-        unit, others = rng.choice(_UNIT_SETS)
-        drawn: dict[str, Any] = {
-            "unit": unit, "policy": rng.choice(("strict", "lenient")), "scale": rng.choice((None, 0, 3, 60)),
-            "locale": rng.choice((None, "de-DE", "en-US")), "decimal": rng.choice((None, ".", ",")),
-            "allowed": tuple(rng.sample(others.split(), rng.randint(1, len(others.split())))),
-        }  # fmt: skip
-        options = {name: value for name, value in drawn.items() if value is not None}
-        try:
-            quantity.check_options(**options)
-        except OptionError:
-            continue
-        job = direct.normalizer("quantity", options)
-        job.calls = [[_quantity_value(rng)] for _ in range(MANY)]
-        jobs.append((job, _quantity_twin(options)))
-    assert len(jobs) > 20
-    compare(dist, jobs)
-
-
-def test_every_unit(dist: Path) -> None:
-    """All spellings, alone and with a prefix: whether they are one, and whether they measure the same."""
-    table = quantity_units.table()
-    spellings = [spelling for unit in table.units for spelling in unit.spellings]
-    prefixes = [spelling for spelling, _ in table.prefixes]
-    names = [*spellings, *(f"{each}s" for each in spellings)]
-    names += [f"{prefixes[at % len(prefixes)]}{each}" for at, each in enumerate(spellings * (70 if MANY > 1000 else 2))]
-    names += [f"{each}^2/s" for each in spellings[::5]] + [f"m/{each}" for each in spellings[::7]]
-    jobs = []
-    sets = {"m": ("km", "kilometer", "bohr"), "K": ("degC", "degF"), "percent": ("dB", "rad"), "J": ("kWh", "calories")}
-    for unit, allowed in sets.items():
-        options = {"unit": unit, "scale": 30, "allowed": allowed}
-        job = direct.normalizer("quantity", options)
-        job.calls = [[f"7.5 {name}"] for name in names]
-        jobs.append((job, _quantity_twin(options)))
     compare(dist, jobs)
 
 
