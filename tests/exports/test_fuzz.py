@@ -18,7 +18,7 @@ from tests.fuzz.run import compiled
 
 def test_what_random_contracts_accept_passes() -> None:
     accepted = 0
-    for seed in range(100, 100 + examples(8)):
+    for seed in range(100, 100 + examples(6)):
         loaded, contracts, *_ = compiled(seed)
         if not contracts:
             continue

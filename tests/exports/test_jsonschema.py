@@ -101,7 +101,7 @@ def _respelled(draw: st.DrawFn, value: Any) -> Any:
 def test_every_kind_of_rule(name: str) -> None:
     exported = kind(name)
 
-    @settings(max_examples=examples(8))
+    @settings(max_examples=examples(5))
     @given(records(exported.contract))
     def check(text: str) -> None:
         agree(exported, text)
