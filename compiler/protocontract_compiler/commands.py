@@ -13,13 +13,12 @@ from pathlib import Path, PurePosixPath
 from google.protobuf.descriptor_pb2 import FileDescriptorSet
 
 from protocontract.arguments import Parser
+from protocontract.cli import COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.terminal import plural
 from protocontract_compiler import pipeline, protoc
 from protocontract_compiler.descriptors import load
 from protocontract_compiler.descriptors.validate_proto import VALIDATE_PROTO, VOCABULARY_PROTO, write_includes
 from protocontract_compiler.diagnostics import Diagnostics, Stopped
-
-_KEPT, _COULD_NOT = 0, 2
 
 _DESCRIPTION = """\
 Compile contracts. No protoc is needed. Where there are mistakes, all are shown and nothing is written.
@@ -82,20 +81,15 @@ def compile_command(argv: Sequence[str]) -> int:
     try:
         for path in arguments.sources:
             if path.is_file() and path.suffix != ".proto":
-                print(f"error: {path}: not a .proto file", file=sys.stderr)
-                return _COULD_NOT
+                raise UsageError(f"{path}: not a .proto file")
         sources = protoc.find_sources(arguments.sources, arguments.proto_path)
         if not sources.names:
-            print(f"error: no .proto file in {', '.join(map(str, arguments.sources))}", file=sys.stderr)
-            return _COULD_NOT
+            raise UsageError(f"no .proto file in {', '.join(map(str, arguments.sources))}")
         options = pipeline.CompileOptions(
             arguments.strict, tuple(arguments.target or ("python",)), tuple(sources.roots),
             tuple(arguments.records), arguments.types, tuple(arguments.message),
         )  # fmt: skip
         written = _compile(sources, arguments.out, options, diagnostics)
-    except FileNotFoundError as error:
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
-        return _COULD_NOT
     except Stopped:
         if arguments.format == "json":
             print(diagnostics.to_json())
@@ -103,12 +97,12 @@ def compile_command(argv: Sequence[str]) -> int:
             print(diagnostics.render(), file=sys.stderr)
             for note in _missing_imports(diagnostics):
                 print(note, file=sys.stderr)
-        return _COULD_NOT
+        return COULD_NOT_CHECK
     if arguments.format == "json":
         print(json.dumps({"errors": [], "written": written}, indent=2))
     else:
         print(f"{plural(len(sources.names), '.proto file')}, {plural(len(written), 'file')} written to {arguments.out}")
-    return _KEPT
+    return KEPT
 
 
 def includes_command(argv: Sequence[str]) -> int:
@@ -130,7 +124,7 @@ def includes_command(argv: Sequence[str]) -> int:
         print(f"buf/validate/validate.proto and protocontract/v1/contract.proto written to {arguments.export}")
     else:
         print(protoc.includes_folder())
-    return _KEPT
+    return KEPT
 
 
 def _compile(

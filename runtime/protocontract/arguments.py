@@ -9,9 +9,9 @@ import argparse
 import shutil
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-from protocontract.terminal import plural
+from protocontract.terminal import plural, tell_error
 
 _ALWAYS: Final = frozenset({"--help", "--help-all"})
 
@@ -43,6 +43,11 @@ class Parser(argparse.ArgumentParser):
     def format_all(self) -> str:
         """The text of ``--help-all``."""
         return super().format_help()
+
+    def error(self, message: str) -> NoReturn:
+        """End the command with 2: what is wrong with the command line, and where its options are told."""
+        tell_error(f"{message}; {self.prog} --help says more")
+        self.exit(2)
 
     @contextmanager
     def _only_usual(self) -> Iterator[None]:

@@ -20,7 +20,7 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, v
 from typing import Final, TypeAlias, cast
 
 from protocontract.extras import missing_extra
-from protocontract.terminal import write_anywhere
+from protocontract.terminal import tell_error, write_anywhere
 from protocontract.violations import ContractError, MissingExtra
 
 KEPT: Final = 0
@@ -171,7 +171,7 @@ def _os_error(error: OSError) -> str:
 
 
 def _fail(message: str) -> int:
-    print(f"error: {message}", file=sys.stderr)
+    tell_error(message)
     return COULD_NOT_CHECK
 
 

@@ -53,6 +53,26 @@ def write_anywhere(*streams: object) -> None:
             stream.reconfigure(errors="protocontract")
 
 
+_REFUSED: Final = "refused to start:"
+
+
+def error_line(error: object) -> str:
+    """What is said of why a command ends: ``error: ...``, unless it says already that it was refused to start."""
+    text = str(error)
+    return text if text.startswith(_REFUSED) else f"error: {text}"
+
+
+def tell_error(error: object) -> None:
+    """Say on standard error why a command ends, in the one form that all commands have."""
+    print(error_line(error), file=sys.stderr, flush=True)
+
+
+def tell_refused(error: object) -> None:
+    """Say on standard error why a service does not start: ``refused to start: ...``."""
+    text = str(error)
+    tell_error(text if text.startswith(_REFUSED) else f"{_REFUSED} {text}")
+
+
 class Paint:
     """Wraps text in colour, or leaves it alone."""
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from protocontract.cli import main
 from protocontract_compiler import protoc
 from protocontract_compiler.commands import compile_command, includes_command
 from protocontract_compiler.diagnostics import Diagnostics, Stopped
@@ -146,13 +147,13 @@ def test_the_log_of_protoc_is_no_mistake(capsys: pytest.CaptureFixture[str]) -> 
 
 
 def test_what_cannot_be_read(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert compile_command(["nowhere", "--out", "gen"]) == 2
+    assert main(["compile", "nowhere", "--out", "gen"]) == 2
     assert capsys.readouterr().err == "error: nowhere: no such file or folder\n"
     (folder / "empty").mkdir()
-    assert compile_command(["empty", "--out", "gen"]) == 2
+    assert main(["compile", "empty", "--out", "gen"]) == 2
     assert capsys.readouterr().err == "error: no .proto file in empty\n"
     (folder / "notes.txt").write_text("")
-    assert compile_command(["notes.txt", "--out", "gen"]) == 2
+    assert main(["compile", "notes.txt", "--out", "gen"]) == 2
     assert capsys.readouterr().err == "error: notes.txt: not a .proto file\n"
     assert not (folder / "gen").exists()
 

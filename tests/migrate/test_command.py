@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from protocontract.cli import main
 from protocontract_compiler.migrate.command import migrate_command
 
 EXACT = """\
@@ -89,7 +90,7 @@ def test_imports_that_are_not_there_are_told(tmp_path: Path, capsys: pytest.Capt
     [
         (["nowhere"], "error: nowhere: no such file or folder"),
         (["."], "error: no .proto file in ."),
-        (["a", "--rules", "none.json"], "error: none.json: No such file or directory"),
+        (["a", "--rules", "none.json"], "error: none.json: no such file or directory"),
         (["a", "--rules", "bad.json"], "error: bad.json: not the rules of a schema; "),
         (["a", "b", "--rules", "bad.json"], "error: --rules is about one schema; expected one .proto file"),
     ],
@@ -103,5 +104,5 @@ def test_what_cannot_be_read(
             Path(name).mkdir()
             Path(name, f"{name}.proto").write_text(EXACT.replace("a.v1", f"{name}.v1"))
         Path("bad.json").write_text("{}")
-    assert migrate_command(arguments) == 2
+    assert main(["migrate", *arguments]) == 2
     assert said in capsys.readouterr().err

@@ -15,6 +15,7 @@ def record_deployment_command(argv: list[str]) -> int:
     parser = command_parser(
         "record-deployment",
         "Record that a commit of a module runs in an environment.",
+        "exit codes: 0 recorded; 2 no such module, environment or commit\n\n"
         "example: protocontract record-deployment trainer prod --retained 30",
     )
     parser.add_argument("module", metavar="MODULE")

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Final
 
 from protocontract.arguments import Parser
+from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.terminal import Paint, plural
 from protocontract_compiler import protoc
 from protocontract_compiler.migrate.pgv import INEXACT
 from protocontract_compiler.migrate.whole import Outcome, Wishes, migrate
 
-_KEPT, _LEFT, _COULD_NOT = 0, 1, 2
 _NAMES: Final = ("all", *sorted(INEXACT))
 
 _DESCRIPTION = """\
@@ -71,23 +71,16 @@ def migrate_command(argv: Sequence[str]) -> int:
     try:
         sources = protoc.find_sources(arguments.sources, arguments.proto_path)
         if not sources.names:
-            print(f"error: no .proto file in {', '.join(map(str, arguments.sources))}", file=sys.stderr)
-            return _COULD_NOT
+            raise UsageError(f"no .proto file in {', '.join(map(str, arguments.sources))}")
         if arguments.rules is not None and len(sources.names) > 1:
-            print("error: --rules is about one schema; expected one .proto file", file=sys.stderr)
-            return _COULD_NOT
+            raise UsageError("--rules is about one schema; expected one .proto file")
         outcome = migrate(sources, wishes)
         if not outcome.mistakes and arguments.output is not None:
             _write(outcome, arguments.output)
-    except OSError as error:
-        print(f"error: {error.filename}: {error.strerror}", file=sys.stderr)
-        return _COULD_NOT
     except UnicodeDecodeError:
-        print("error: a source is not UTF-8", file=sys.stderr)
-        return _COULD_NOT
+        raise UsageError("a source is not UTF-8") from None
     except ValueError as error:
-        print(f"error: {arguments.rules}: not the rules of a schema; {error}", file=sys.stderr)
-        return _COULD_NOT
+        raise UsageError(f"{arguments.rules}: not the rules of a schema; {error}") from None
     if arguments.patch and not outcome.mistakes:
         sys.stdout.write("".join(_patch(outcome)))
     report = sys.stderr if arguments.patch else sys.stdout
@@ -96,8 +89,8 @@ def migrate_command(argv: Sequence[str]) -> int:
     else:
         _tell(outcome, report, arguments.output)
     if outcome.mistakes:
-        return _COULD_NOT
-    return _LEFT if any(finding.kind == "left" for each in outcome.files for finding in each.findings) else _KEPT
+        return COULD_NOT_CHECK
+    return BROKEN if any(finding.kind == "left" for each in outcome.files for finding in each.findings) else KEPT
 
 
 def _write(outcome: Outcome, out: Path) -> None:

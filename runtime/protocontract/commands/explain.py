@@ -26,7 +26,7 @@ _EPILOG: Final = """\
 An error code (0xb93db785, or its constant ERR_...) is looked for in the contract that --contract names, else in the
 generated *_contract.py modules below the current folder and on PYTHONPATH.
 
-exit codes: 0 explained, 2 unknown
+exit codes: 0 explained; 2 unknown
 
 examples: protocontract explain money.ambiguous
           protocontract explain 0xb93db785 --contract acme.finance.v1.Transaction

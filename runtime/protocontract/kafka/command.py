@@ -29,7 +29,7 @@ from protocontract.kafka.progress import Counting, Progress
 from protocontract.kafka.registry_options import contract_of
 from protocontract.kafka.shadow_options import Asked, shadow_of
 from protocontract.kafka.transaction import TRANSACTION_TIMEOUT_MS, Transactions, Watchdog
-from protocontract.terminal import plural
+from protocontract.terminal import plural, tell_error
 
 
 def guard_command(argv: list[str]) -> int:
@@ -348,7 +348,7 @@ def _consumer(options: argparse.Namespace, config: Mapping[str, Any]) -> Any:
 
 
 def _say(error: GuardError, code: int) -> int:
-    print(f"error: {error}", file=sys.stderr)
+    tell_error(error)
     return code
 
 

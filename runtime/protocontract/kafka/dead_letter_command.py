@@ -37,7 +37,7 @@ from protocontract.kafka.letters import DeadLetter, Failure, last_letters, momen
 from protocontract.kafka.oldest import oldest_unresolved, replay_group
 from protocontract.kafka.replay_log import ReplayLog, default_state
 from protocontract.kafka.review import Judgement, Reviewer, Shown
-from protocontract.terminal import Paint, pad, plural, width
+from protocontract.terminal import Paint, pad, plural, tell_error, width
 from protocontract.verify.report import shown
 from protocontract.violations import describe
 
@@ -79,7 +79,7 @@ def _inspect(options: argparse.Namespace) -> int:
             waiting = _waiting(there, consumer, options.topic)
         judged = [(letter, _known(letter, reviewer(letter), done)) for letter in letters]
     except GuardError as error:
-        print(f"error: {error}", file=sys.stderr)
+        tell_error(error)
         return COULD_NOT_CHECK
     for name, reason in reviewer.missing.items():
         print(f"no values of {_printable(name)}: {_printable(reason)}", file=sys.stderr)

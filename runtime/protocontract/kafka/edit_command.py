@@ -22,6 +22,7 @@ from protocontract.kafka.letters import DeadLetter, Restored, key_at_source
 from protocontract.kafka.oldest import replay_group
 from protocontract.kafka.replay_log import ReplayLog, default_state, new_plan_id
 from protocontract.kafka.review import Reviewer
+from protocontract.terminal import tell_error
 from protocontract.verify.report import shown
 from protocontract.violations import Refusal
 
@@ -138,7 +139,7 @@ def edit_command(options: argparse.Namespace) -> int:
         print(str(nothing), file=sys.stderr)
         return BROKEN
     except GuardError as error:
-        print(f"error: {error}", file=sys.stderr)
+        tell_error(error)
         return COULD_NOT_CHECK
 
 

@@ -34,7 +34,7 @@ While a topic cannot be written, the guard waits, stays in its group and says so
 _EPILOG: Final = """\
 exit codes: 0 stopped, or all done with --exit-at-end (dead letters are its work); 1 stopped with something still
 unacknowledged or waiting for a key, or stopped by --from stop, by a batch that cannot be read, or by a halt under
---halt exit; 2 could not start, or gave up after --give-up-after; 130 interrupted
+--halt exit; 2 could not start, or gave up after --give-up-after
 
 example: protocontract guard --contract acme.finance.v1.Transaction --source payments.raw --sink payments
 """

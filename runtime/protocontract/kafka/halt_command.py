@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import urllib.error
 import urllib.request
 from dataclasses import asdict, dataclass
@@ -19,12 +18,12 @@ from protocontract.kafka.errors import GuardError
 from protocontract.kafka.halting import halted_by
 from protocontract.kafka.http import REASON_HEADER
 from protocontract.kafka.skip import has_members, members_of, skipped_by
-from protocontract.terminal import plural
+from protocontract.terminal import plural, tell_error
 
 _STATUS: Final = """\
 Show what a guard's group has committed, and which partitions are halted and why. It reads only.
 
-exit codes: 0 nothing is halted, 1 something is, 2 could not ask
+exit codes: 0 nothing is halted; 1 something is; 2 could not ask
 
 example: protocontract guard status --source payments.raw --sink payments
 """
@@ -34,7 +33,7 @@ _RESUME: Final = """\
 Let a halted line go on, with the record before which it stopped. A guard that runs is told by --http; the halts of a
 group without running members are removed by --source (and --group): the broker lets nobody else write while it has any.
 
-exit codes: 0 resumed, 1 nothing was halted, 2 could not resume
+exit codes: 0 resumed; 1 nothing was halted; 2 could not resume
 
 example: protocontract guard resume --http 9464 --reason "producer rolled back to 1.3"
 """
@@ -223,5 +222,5 @@ def group_of(parser: argparse.ArgumentParser, options: argparse.Namespace, sourc
 
 
 def _say(error: GuardError) -> int:
-    print(f"error: {error}", file=sys.stderr)
+    tell_error(error)
     return COULD_NOT_CHECK

@@ -26,7 +26,7 @@ from protocontract.kafka.letters import Selection, extent, key_at_source
 from protocontract.kafka.oldest import replay_group
 from protocontract.kafka.replay import PARKED, Replay, Report
 from protocontract.kafka.replay_log import Plan, ReplayLog, default_state, new_plan_id
-from protocontract.terminal import Paint, count
+from protocontract.terminal import Paint, count, tell_error
 
 #: The options that --help shows.
 _USUAL: Final = (
@@ -49,7 +49,7 @@ least once: a replay that is killed sends its last records again when it is resu
 The offsets of the group protocontract.replay.TOPIC show how far everything is resolved.
 
 exit codes: 0 all that was asked for is replayed; 1 something stays parked, failed or was left; 2 could not begin, or
-could not read on; 130 interrupted
+could not read on
 
 example: protocontract replay payments.dead --rule money.ambiguous --to payments.retry --dry-run
 """
@@ -77,7 +77,7 @@ def replay_command(argv: list[str]) -> int:
         with history.locked():
             return _run(options, there, history, known)
     except GuardError as error:
-        print(f"error: {error}", file=sys.stderr)
+        tell_error(error)
         return COULD_NOT_CHECK
 
 

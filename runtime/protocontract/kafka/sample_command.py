@@ -20,7 +20,7 @@ from protocontract.kafka.connection import add_connection, check_topic, cluster
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.letters import DeadLetter, extent, last_letters, read
 from protocontract.records.reading import encoding_of
-from protocontract.terminal import plural
+from protocontract.terminal import plural, tell_error
 from protocontract.violations import Refusal
 from protocontract.wire_confluent import parse_frame
 from protocontract.wire_stream import write_delimited
@@ -62,7 +62,7 @@ def sample_command(argv: list[str]) -> int:
         with cluster(options).reader() as consumer:
             values = [letter.raw.value for letter in _letters(consumer, options)]
     except GuardError as error:
-        print(f"error: {error}", file=sys.stderr)
+        tell_error(error)
         return COULD_NOT_CHECK
     written, left = write_sample(options.out, values, options.encoding)
     told = f"; {plural(left, 'record')} left out (no value, or no frame)" if left else ""

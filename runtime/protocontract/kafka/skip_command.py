@@ -20,6 +20,7 @@ from protocontract.kafka.http import BY_HEADER, DRY_RUN_HEADER, REASON_HEADER, R
 from protocontract.kafka.letter_form import topic_for
 from protocontract.kafka.record import RecordId
 from protocontract.kafka.skip import Idle, Refused, Standing, Way, look, skip, skipped_letter, write_letter
+from protocontract.terminal import tell_error
 
 _DESCRIPTION: Final = """\
 Move a group past the one record before which a partition stands: a batch that cannot be read, a record that no topic
@@ -86,7 +87,7 @@ def skip_command(argv: list[str]) -> int:
         print(f"not skipped: {refused}", file=sys.stderr)
         return BROKEN
     except GuardError as error:
-        print(f"error: {error}", file=sys.stderr)
+        tell_error(error)
         return COULD_NOT_CHECK
     if options.format == "json":
         print(json.dumps(_as_dict(standing, group, lies, by, reason, dry_run=options.dry_run)))

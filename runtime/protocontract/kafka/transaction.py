@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -23,6 +22,7 @@ from typing import Any, Final, Protocol, cast
 from protocontract.kafka import client
 from protocontract.kafka.client import Membership, TopicPartition
 from protocontract.kafka.dead_letter import Letter
+from protocontract.terminal import tell_error
 
 #: What the transaction coordinator is told: it aborts a transaction that is open for longer. Readers of committed
 #: records, and whoever takes over the partitions, wait so long at most for a process that died.
@@ -287,5 +287,5 @@ class Watchdog:
 
 def end_process(reason: str) -> None:
     """End the process at once, with exit code 1: a transaction that is open is aborted by its coordinator."""
-    print(f"error: {reason}", file=sys.stderr, flush=True)
+    tell_error(reason)
     os._exit(1)

@@ -26,7 +26,7 @@ from protocontract.serving.plan import DoesNotFit
 from protocontract.serving.server import InferenceServer
 from protocontract.serving.status import ServingStatus
 from protocontract.serving.versions import facts_of
-from protocontract.terminal import plural
+from protocontract.terminal import plural, tell_refused
 from protocontract.violations import ContractError
 
 if TYPE_CHECKING:
@@ -56,8 +56,7 @@ def serve_command(argv: list[str]) -> int:
     try:
         return _serve(options)
     except (ContractError, EvidenceError) as error:
-        text = str(error)
-        print(text if text.startswith("refused to start") else f"refused to start: {text}", file=sys.stderr)
+        tell_refused(error)
         return BROKEN if options.check and isinstance(error, DoesNotFit) else COULD_NOT_CHECK
 
 

@@ -23,6 +23,7 @@ from protocontract.serving.methods import Level, Methods, level_of
 from protocontract.serving.plan import plan
 from protocontract.serving.status import ServingStatus
 from protocontract.status_http import http_address
+from protocontract.terminal import tell_refused
 from protocontract.violations import ContractError
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ Stand before a server that speaks KServe v2 (Triton, MLServer, KServe), and spea
 REST. Requests and responses that are outside of the contracts do not pass. Callers' clients stay as they are.
 """
 _EPILOG = """\
-exit codes: 0 ended by SIGTERM, 130 by SIGINT; 2 refused to start
-            with --check: 0 all fits; 1 something does not; 2 could not be asked
+exit codes: 0 stopped when asked to, or --check found that all fits; 1 --check found that it does not; 2 could not start,
+or the server could not be asked
 
 example: protocontract serve --upstream 127.0.0.1:8001 --listen 127.0.0.1:9001 --rest 127.0.0.1:9000 \\
            --model content_type=acme.inference.v1.ContentTypeInput:acme.inference.v1.ContentTypeOutput
@@ -49,8 +50,7 @@ def upstream_command(argv: list[str]) -> int:
     try:
         return run_upstream(options)
     except ContractError as error:
-        text = str(error)
-        print(text if text.startswith("refused to start") else f"refused to start: {text}", file=sys.stderr)
+        tell_refused(error)
         return COULD_NOT_CHECK
 
 
