@@ -64,7 +64,7 @@ def parts() -> Iterator[tuple[str, list[str]]]:
 
 
 def main() -> int:
-    """Run all parts. Returns the exit code of the first that failed, else 0."""
+    """Run all parts. Returns the exit code of the first that failed, 5 where no part has a chosen test, else 0."""
     started = time.monotonic()
     wanted = os.environ.get("PROTOCONTRACT_SCENARIOS")
     done = []
@@ -87,10 +87,11 @@ def main() -> int:
                 sys.stdout.buffer.write(part.output.read_bytes())
         if wanted:
             _show_scenarios([part.scenarios for part in made])
+    failed = [part for part in done if part.code not in (0, NONE_CHOSEN)]
     print(f"\n{'seconds':>8} {'processors':>10}")
     for part in done:
-        print(f"{part.seconds:8.0f} {part.processors:10.0f} {part.name}{' FAILED' if part.code else ''}")
-    return next((part.code for part in done if part.code), 0)
+        print(f"{part.seconds:8.0f} {part.processors:10.0f} {part.name}{' FAILED' if part in failed else ''}")
+    return failed[0].code if failed else min(part.code for part in done)
 
 
 def _start(name: str, arguments: list[str], base: Path) -> Part:
@@ -98,7 +99,7 @@ def _start(name: str, arguments: list[str], base: Path) -> Part:
     environment = dict(os.environ)
     if "PROTOCONTRACT_SCENARIOS" in environment:
         environment["PROTOCONTRACT_SCENARIOS"] = str(scenarios)  # one table of all parts comes at the end
-    command = [sys.executable, "-m", "pytest", "-q", *sys.argv[1:], *arguments]
+    command = [sys.executable, "-m", "pytest", "-q", "--durations=10", *sys.argv[1:], *arguments]
     if name == REST:
         return Part(name, subprocess.Popen(command, env=environment), output, scenarios)
     command += ["-p", "no:cacheprovider"]  # there is one cache
