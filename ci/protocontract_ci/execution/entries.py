@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import product
+from math import isfinite
 from pathlib import PurePosixPath
 from typing import Any, Final
 
@@ -42,6 +43,8 @@ _LISTS: Final = frozenset(
 )  # fmt: skip
 #: Most calls of one function.
 _MOST_CALLS: Final = 72
+#: How many values by which two states differ each of several parameters is given.
+_FEW_TELLING: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,20 +259,25 @@ def _parsed_as(name: str, function: ast.FunctionDef, names: Names) -> str:
     return ""
 
 
-def arguments(entry: Entry, messages: Mapping[str, Sequence[bytes]]) -> Iterator[tuple[Argument, ...]]:
+def arguments(
+    entry: Entry, messages: Mapping[str, Sequence[bytes]], telling: Sequence[object] = ()
+) -> Iterator[tuple[Argument, ...]]:
     """Arguments for a function. ``messages``: what each message that it takes is given, by its name.
 
-    One parameter runs through all of its values; several ones run through few, each with each.
+    One parameter runs through all of its values; several ones run through few, each with each. ``telling`` are values
+    by which two states differ: parameters of their types are given them too, for no ordinary value may be one of them.
     """
     few = len(entry.parameters) > 1
-    columns = [_values(each, messages, few=few) for each in entry.parameters]
+    columns = [_values(each, messages, telling, few=few) for each in entry.parameters]
     for count, row in enumerate(product(*columns)):
         if count >= _MOST_CALLS:
             return
         yield row
 
 
-def _values(parameter: Parameter, messages: Mapping[str, Sequence[bytes]], *, few: bool) -> list[Argument]:
+def _values(
+    parameter: Parameter, messages: Mapping[str, Sequence[bytes]], telling: Sequence[object], *, few: bool
+) -> list[Argument]:
     if parameter.message:
         kind = parameter.kind if parameter.kind in ("message", "messages") else "bytes"
         given = list(messages.get(parameter.message, ()))
@@ -293,4 +301,21 @@ def _values(parameter: Parameter, messages: Mapping[str, Sequence[bytes]], *, fe
         case _:
             values = [b"", b"a"]
     kind = "bigint" if parameter.kind == "bigint" else "plain"
+    own = _fitting(parameter.kind, telling)
+    values = [*values, *(own[:_FEW_TELLING] if few else own)]
     return [Argument("bytes" if isinstance(value, bytes) else kind, value) for value in values]
+
+
+def _fitting(kind: str, telling: Sequence[object]) -> list[Any]:
+    """Those of the values that a parameter of a plain type takes."""
+    match kind:
+        case "int":
+            return [each for each in telling if type(each) is int]
+        case "bigint":
+            return [str(each) for each in telling if type(each) is int]
+        case "float":
+            numbers = (float(each) for each in telling if isinstance(each, int | float) and type(each) is not bool)
+            return [each for each in numbers if isfinite(each)]
+        case "str":
+            return [each for each in telling if isinstance(each, str)]
+    return []

@@ -93,6 +93,13 @@ class SampleMaker:
                 kind.append(data)
         return found
 
+    def values(self, name: str, fields: Iterable[str], messages: Iterable[bytes]) -> list[object]:
+        """What single fields hold in messages of the state before, each value once."""
+        declared = [each for each in self._declared(0, name, fields) if each.shape is ir.Shape.SINGULAR]
+        scalars = [each.name for each in declared if each.message is None]
+        parsed = [self._parsed(0, name, data) for data in messages]
+        return list(dict.fromkeys(getattr(message, each) for message in parsed for each in scalars))
+
     def _accepts(self, side: int, name: str, data: bytes) -> bool | None:
         """Whether a state accepts a message: its rules, and the fields that proto2 requires."""
         accepted = self.judges[side].accepts(name, data)

@@ -156,7 +156,9 @@ class RunExperiments(ABC):
         kept = 0
         failures = _Failures()
         judges = self.laboratory.maker.judges
-        for entry, row, outcome in self._run(entries, subject, self.laboratory.samples(subject).both):
+        samples = self.laboratory.samples(subject)
+        refused = self.laboratory.maker.values(subject.old, subject.fields, samples.lost)
+        for entry, row, outcome in self._run(entries, subject, samples.both, refused):
             if subject.demanded and not all(each.value for each in row):
                 continue
             if outcome.data is None or (outcome.message and outcome.message not in (subject.old, subject.new)):
@@ -217,10 +219,10 @@ class RunExperiments(ABC):
         return works and not any(outcome.ran and not outcome.failed for outcome in before.outcomes)
 
     def _run(
-        self, entries: Iterable[Entry], subject: Subject, data: Sequence[bytes]
+        self, entries: Iterable[Entry], subject: Subject, data: Sequence[bytes], telling: Sequence[object] = ()
     ) -> list[tuple[Entry, tuple[Argument, ...], Outcome]]:
         """Outcomes with what was given: in the new state, or in the old one where the file fails there."""
-        calls = _calls(entries, subject, data)
+        calls = _calls(entries, subject, data, telling)
         for side in (1, 0):
             ran = self._ran(side, [Call(entry.name, row) for entry, row in calls])
             if ran.broken:
@@ -280,11 +282,11 @@ def _within(node: ast.FunctionDef | ast.AsyncFunctionDef, line: int) -> bool:
 
 
 def _calls(
-    entries: Iterable[Entry], subject: Subject, data: Sequence[bytes]
+    entries: Iterable[Entry], subject: Subject, data: Sequence[bytes], telling: Sequence[object] = ()
 ) -> list[tuple[Entry, tuple[Argument, ...]]]:
     """Every function with every row of arguments, in which ``data`` stands for the subject's message."""
     messages = dict.fromkeys((subject.old, subject.new), data)
-    return [(entry, row) for entry in entries for row in arguments(entry, messages)]
+    return [(entry, row) for entry in entries for row in arguments(entry, messages, telling)]
 
 
 def _shown(subject: Subject, row: tuple[Argument, ...]) -> Witness | None:
