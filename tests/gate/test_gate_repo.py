@@ -232,6 +232,23 @@ def test_a_word_that_fits_nothing_is_reported(acme: Company) -> None:
     assert any("training/labels.py:9: the acknowledgement of" in note for note in answer["notes"])
 
 
+def test_a_word_without_its_change_is_reported_with_it(acme: Company) -> None:
+    acme.contract(MISC)
+    acme.write({"training/labels.py": READER + f"\n# contract-ack: {LABEL}@string.in (never sent to us)\n"})
+    code, answer = acme.gate()
+    assert code == 1
+    expected = f"expected `contract-ack: {LABEL}@string.in PER,ORG->PER,ORG,MISC (reason)`"
+    assert [note for note in answer["notes"] if note.endswith(expected) and "training/labels.py:9: " in note]
+
+
+def test_where_nothing_shows_it_the_report_says_what_would(acme: Company) -> None:
+    acme.contract(MISC)
+    assert "@writer" not in acme.run("gate")[1]
+    # What imports this is not run by itself.
+    acme.write({"training/labels.py": f"import socket\n{READER}\nHOST = socket.gethostname\n"})
+    assert "mark one with @writer or @reader" in acme.run("gate")[1]
+
+
 def test_what_is_missing_is_said(tmp_path: Path, acme: Company) -> None:
     plain = Company(tmp_path / "plain", acme.capsys)
     plain.root.mkdir()

@@ -388,8 +388,9 @@ class Company:
                 work.verdicts.append(replace(verdict, findings=tuple(kept)))
             elif not verdict.findings:
                 work.verdicts.append(verdict)
+            known = [key for change in folder.changes for key in change.acknowledgements]
             work.unused += [
-                f"{file}:{each.line}: the acknowledgement of {each.key} is spent or fits nothing; remove it"
+                f"{file}:{each.line}: {acknowledgements.complaint(each, known)}"
                 for each in folder.unused.get(file, ())
                 if not work.behind
             ]

@@ -23,6 +23,11 @@ _WORDS: Final[dict[Verdict, str]] = {
 _WORST: Final = tuple(_SIGNS)
 #: So many names of unaffected modules are listed; of more, only the number.
 _LISTED: Final = 8
+#: What decides where code alone does not, for those who never heard that functions are run.
+_SHOWING: Final = (
+    "(unresolved): a function that the gate may run would show it: mark one with @writer or @reader of\n"
+    "protocontract.testing, or name it in `entry_points` of the module; docs/testing.md"
+)
 _WIDEST: Final = 32
 
 _Met: TypeAlias = tuple[ModuleVerdict, Finding]
@@ -150,6 +155,13 @@ def _closing(report: Report, paint: Paint) -> Iterator[str]:
     either = any(may_be_acknowledged(finding.change) for finding in open_ones)
     yield paint(f"{head}. {'Change the code, or say why not' if either else 'What helps'}:", "bad")
     yield from (f"  {line}" for line in _remedies(report, open_ones))
+    if report.declared and any(map(_a_run_would_show, open_ones)):
+        yield paint(_SHOWING, "quiet")
+
+
+def _a_run_would_show(finding: Finding) -> bool:
+    runs = finding.file.endswith((".py", ".ts", ".tsx"))
+    return runs and finding.proof == "unresolved" and finding.change.direction in ("tightened", "loosened")
 
 
 def _remedies(report: Report, found: Sequence[Finding]) -> list[str]:

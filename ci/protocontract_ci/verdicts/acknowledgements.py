@@ -15,6 +15,8 @@ from typing import Final
 from protocontract_ci.usage.sql_text import comments as sql_comments
 
 _ACK: Final = re.compile(r"contract-ack:\s*(\S+)\s+(\S+)(?:\s+\((.*)\))?\s*(?:\*/)?\s*$")
+#: One that says no change, or has words after it: it acknowledges nothing, and whoever wrote it has to know.
+_HALF: Final = re.compile(r"contract-ack:\s*(\w+(?:\.\w+)+[^\s(]*)")
 #: Comments of TypeScript, beside the texts that may hold what looks like one.
 _TYPESCRIPT: Final = re.compile(
     r"""(?P<comment>//[^\n]*|/\*.*?\*/)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|`(?:\\.|[^`\\])*`""", re.DOTALL
@@ -23,7 +25,10 @@ _TYPESCRIPT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Acknowledgement:
-    """A module's word that it knows of one change. ``reason`` may be empty, which a report says."""
+    """A module's word that it knows of one change. ``reason`` may be empty, which a report says.
+
+    ``step`` is empty where it is not written as it must be: such a word fits no change.
+    """
 
     path: str
     step: str
@@ -34,6 +39,14 @@ class Acknowledgement:
     def key(self) -> str:
         """What it is bound to."""
         return f"{self.path} {self.step}"
+
+
+def complaint(word: Acknowledgement, known: Iterable[str]) -> str:
+    """What is wrong with an acknowledgement that fits no change. ``known``: what would fit one, as ``path step``."""
+    if word.step:
+        return f"the acknowledgement of {word.key} is spent or fits nothing; remove it"
+    fits = next((key for key in known if key.startswith(f"{word.path} ")), f"{word.path} CHANGE")
+    return f"the acknowledgement of {word.path} acknowledges nothing; expected `contract-ack: {fits} (reason)`"
 
 
 def in_python(text: str) -> list[Acknowledgement]:
@@ -70,3 +83,5 @@ def _in_comments(comments: Iterable[tuple[str, int]]) -> Iterator[Acknowledgemen
         match = _ACK.search(text)
         if match is not None:
             yield Acknowledgement(match[1], match[2], match[3] or "", line)
+        elif (half := _HALF.search(text)) is not None:
+            yield Acknowledgement(half[1], "", "", line)
