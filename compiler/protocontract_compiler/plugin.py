@@ -18,6 +18,7 @@ from google.protobuf.descriptor_pb2 import FileDescriptorSet
 from google.protobuf.message import DecodeError
 
 from protocontract.extras import missing_extra
+from protocontract.terminal import tell_error
 from protocontract_compiler import pipeline
 from protocontract_compiler.descriptors import MAXIMUM_EDITION, MINIMUM_EDITION, load
 from protocontract_compiler.descriptors.validate_proto import VALIDATE_PROTO, VOCABULARY_PROTO
@@ -38,8 +39,10 @@ def main() -> int:
         with contextlib.suppress(DecodeError):
             request = plugin_pb2.CodeGeneratorRequest.FromString(sys.stdin.buffer.read())
     if request is None:
-        print("protoc-gen-contract is a plugin of protoc: expected a CodeGeneratorRequest on standard input "
-              "(protoc --contract_out=DIR ...)", file=sys.stderr)  # fmt: skip
+        tell_error(
+            "protoc-gen-contract is a plugin of protoc: expected a CodeGeneratorRequest on standard input "
+            "(protoc --contract_out=DIR ...)"
+        )
         return 2
     try:
         response = respond(request)

@@ -35,8 +35,8 @@ Stand before a server that speaks KServe v2 (Triton, MLServer, KServe), and spea
 REST. Requests and responses that are outside of the contracts do not pass. Callers' clients stay as they are.
 """
 _EPILOG = """\
-exit codes: 0 stopped when asked to, or --check found that all fits; 1 --check found that it does not; 2 could not start,
-or the server could not be asked
+exit codes: 0 stopped when asked to, or --check found that all fits; 1 --check found that it does not; 2 could not
+start, or the server could not be asked
 
 example: protocontract serve --upstream 127.0.0.1:8001 --listen 127.0.0.1:9001 --rest 127.0.0.1:9000 \\
            --model content_type=acme.inference.v1.ContentTypeInput:acme.inference.v1.ContentTypeOutput
