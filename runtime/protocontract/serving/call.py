@@ -120,5 +120,5 @@ _AGES: Final = 315_576_000.0
 def out_of_time(call: Call, seconds: float) -> Rejected:
     """The status of a call that took longer than its level allows."""
     return refused(
-        "DEADLINE_EXCEEDED", f"not answered within {seconds:g} s", reason="DEADLINE", method=call.method.name
+        "DEADLINE_EXCEEDED", f"not answered within {round(seconds, 3):g} s", reason="DEADLINE", method=call.method.name
     )

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import aclosing
 from typing import Any, NoReturn, TypeVar
 
 import grpc
@@ -101,14 +102,16 @@ def _checked(call: Call, handler: Any, place: Place) -> Any:
             with place:
                 try:
                     request, mine = enter(incoming, context)
-                    until = _until(call, context)
-                    responses = behavior(request, mine).__aiter__()
-                    while True:
-                        try:
-                            response = await _before(until, responses.__anext__(), call)
-                        except StopAsyncIteration:
-                            return
-                        yield mine.outgoing(response)
+                    until, began = _until(call, context), asyncio.get_running_loop().time()
+                    async with aclosing(behavior(request, mine)) as responses:
+                        while True:
+                            # One that waits for nothing is never interrupted.
+                            _demand_time(until, began, call)
+                            try:
+                                response = await _before(until, anext(responses), call)
+                            except StopAsyncIteration:
+                                return
+                            yield mine.outgoing(response)
                 except Rejected as rejected:
                     await abort(context, rejected)
 
@@ -195,6 +198,12 @@ def _until(call: Call, context: Any) -> float | None:
     if seconds is None or seconds == left:
         return None
     return asyncio.get_running_loop().time() + seconds
+
+
+def _demand_time(until: float | None, began: float, call: Call) -> None:
+    """Raises Rejected where the time of a call that ``began`` then is over."""
+    if until is not None and asyncio.get_running_loop().time() >= until:
+        raise out_of_time(call, until - began)
 
 
 async def _before(until: float | None, work: Awaitable[T], call: Call) -> T:

@@ -1,6 +1,7 @@
 """The interceptor for ``grpc.server``, and the checks around plain functions under ``grpc.aio`` too.
 
 Nothing can stop a plain function that takes too long: the caller has its answer at its deadline, the function goes on.
+A stream of responses ends behind its deadline with the next one.
 
 A call ends by its code and a return, never by ``context.abort``: under ``grpc.aio`` the loop may still be sending what
 a generator yielded before, and gRPC takes no second operation beside it.
@@ -8,6 +9,7 @@ a generator yielded before, and gRPC takes no second operation beside it.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -15,7 +17,7 @@ from typing import Any
 import grpc
 
 from protocontract.contract import Contract
-from protocontract.serving.call import Call, Calls, remaining
+from protocontract.serving.call import Call, Calls, out_of_time, remaining
 from protocontract.serving.door import Place
 from protocontract.serving.rejection import Rejected
 
@@ -80,8 +82,12 @@ def sync_handler(call: Call, handler: Any, place: Place) -> Any:
             with place:
                 try:
                     request = enter(incoming, context)
+                    seconds = call.timeout(remaining(context))
+                    until = None if seconds is None else time.monotonic() + seconds
                     for index, response in enumerate(behavior(request, context)):
                         _demand_kept(request)
+                        if seconds is not None and until is not None and time.monotonic() >= until:
+                            raise out_of_time(call, seconds)
                         yield call.outgoing(response, serialize, index)
                     _demand_kept(request)
                 except Rejected as rejected:
