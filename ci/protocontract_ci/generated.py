@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import io
+import shlex
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT
+from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.terminal import plural
 from protocontract_ci.reports.github import in_message, in_property
 from protocontract_compiler.commands import compile_command
@@ -45,13 +46,15 @@ def check_generated(
     """Compare folders of generated code with what the compiler makes; prints what drifted, returns the exit code.
 
     ``annotate``: as annotations for GitHub. Mistakes of the contracts go to standard error (exit code 2).
+    Raises UsageError where the contracts are not there.
     """
+    gone = next((each for each in contracts if not each.exists()), None)
+    if gone is not None:
+        raise UsageError(f"no folder {gone}; expected --contracts DIR, where the .proto files are")
+    words = [*map(str, contracts), *(word for each in proto_path for word in ("-I", str(each)))]
     with tempfile.TemporaryDirectory(prefix="protocontract-") as made:
-        words = [*map(str, contracts), "--out", made]
-        for each in proto_path:
-            words += ["-I", str(each)]
         with contextlib.redirect_stdout(io.StringIO()):
-            code = compile_command(words)
+            code = compile_command([*words, "--out", made])
         if code:
             return COULD_NOT_CHECK
         found = [each for folder in folders for each in drifted(folder, Path(made))]
@@ -63,7 +66,8 @@ def check_generated(
         else:
             print(drift)
     if found:
-        print(f"{plural(len(found), 'file')} of generated code to be made anew: protocontract compile")
+        again = "; ".join(f"protocontract compile {shlex.join(words)} --out {folder}" for folder in folders)
+        print(f"{plural(len(found), 'file')} of generated code to be made anew: {again}")
         return BROKEN
     print(f"the generated code in {', '.join(map(str, folders))} is what the compiler makes")
     return KEPT

@@ -41,6 +41,13 @@ def test_fresh_code_is_kept(shop: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert "is what the compiler makes" in capsys.readouterr().out
 
 
+def test_contracts_that_are_elsewhere_are_asked_for(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (shop / "contracts").rename(shop / "proto")
+    assert check() == 2
+    assert "expected --contracts DIR" in capsys.readouterr().err
+    assert check("--contracts", "proto") == 0
+
+
 def test_drift_is_told_with_file_and_line(shop: Path, capsys: pytest.CaptureFixture[str]) -> None:
     generated = shop / "gen" / CONTRACT
     lines = generated.read_text().splitlines(keepends=True)
@@ -54,7 +61,7 @@ def test_drift_is_told_with_file_and_line(shop: Path, capsys: pytest.CaptureFixt
         "gen/shop/v1/gone_contract.py is generated code of no contract; expected it to be removed",
         f"gen/{CONTRACT}:{at} is not what the compiler makes",
         "gen/shop/v1/item_pb2.pyi is missing; expected what the compiler makes",
-        "3 files of generated code to be made anew: protocontract compile",
+        "3 files of generated code to be made anew: protocontract compile contracts --out gen",
     ]
     assert check("--format", "github") == 1
     assert f"::error file=gen/{CONTRACT},line={at},title=generated code::is not what" in capsys.readouterr().out
