@@ -150,6 +150,8 @@ def test_no_contract_no_values(run: Run, capsys: Any) -> None:
     assert {finding["value"] for letter in report["letters"] for finding in letter["findings"]} == {None}
     assert said.err.count("no values of acme.finance.v1.Transaction") == 1
     assert "1.234" not in said.out + said.err
+    assert run(log, "--proto-path", str(Path(__file__).parent)) == 0
+    assert "  not judged: no contract\n" in capsys.readouterr().out
 
 
 def test_what_the_contract_would_take_now(run: Run, capsys: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -216,6 +216,8 @@ def _head(letter: DeadLetter, judgement: Judgement) -> tuple[str, ...]:
     if letter.foreign:
         return letter.position, written, "not written by a guard", "", "", "", ""
     replays = f", replayed {letter.replays}" if letter.replays else ""
+    # By itself it would read as if the record had none; standard error says why.
+    state = "not judged: no contract" if judgement.state == "no contract" else judgement.state
     contract = f"{letter.contract} {letter.version}".rstrip()
     return (
         letter.position,
@@ -227,7 +229,7 @@ def _head(letter: DeadLetter, judgement: Judgement) -> tuple[str, ...]:
                 contract,
                 letter.group,
                 f"attempt {letter.attempt}{replays}",
-                judgement.state + (", sent again" if judgement.sent_again else ""),
+                state + (", sent again" if judgement.sent_again else ""),
             )
         ),
     )
