@@ -33,7 +33,9 @@ class Repository:
         """The repository that a folder is in. Raises RepositoryError."""
         done = _git(folder, "rev-parse", "--show-toplevel")
         if done.returncode:
-            raise RepositoryError("not in a git repository; expected one, or --before DIR --after DIR --modules DIR")
+            raise RepositoryError(
+                "not in a git repository; expected one (gate: or --before DIR --after DIR --modules DIR)"
+            )
         return cls(Path(done.stdout.decode().rstrip("\n")))
 
     def _ask(self, *arguments: str) -> str:

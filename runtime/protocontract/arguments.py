@@ -6,7 +6,9 @@ A command with many options says which are the usual ones: ``--help`` shows thes
 from __future__ import annotations
 
 import argparse
+import difflib
 import shutil
+import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Final, NoReturn
@@ -31,6 +33,7 @@ class Parser(argparse.ArgumentParser):
         settings.setdefault("formatter_class", HelpFormatter)
         settings.setdefault("allow_abbrev", False)
         super().__init__(**settings)
+        self._given: list[str] = []
         self._usual: Final = None if usual is None else frozenset(usual) | _ALWAYS
         if usual is not None:
             self.add_argument("--help-all", action=_HelpAll, nargs=0, help="show all options")
@@ -44,10 +47,23 @@ class Parser(argparse.ArgumentParser):
         """The text of ``--help-all``."""
         return super().format_help()
 
+    def parse_known_args(self, *args: Any, **keywords: Any) -> Any:
+        """As argparse, which calls it for commands of commands too; what is given is kept for ``error``."""
+        self._given = list(args[0]) if args and args[0] is not None else sys.argv[1:]
+        return super().parse_known_args(*args, **keywords)
+
     def error(self, message: str) -> NoReturn:
         """End the command with 2: what is wrong with the command line, and where its options are told."""
-        tell_error(f"{message}; {self.prog} --help says more")
+        tell_error(f"{message}; {self._meant()}{self.prog} --help says more")
         self.exit(2)
+
+    def _meant(self) -> str:
+        """A question, where an option is given that is nearly one of ours; argparse tells first what is missing."""
+        for name in (each.partition("=")[0] for each in self._given if each.startswith("--")):
+            if name not in self._option_string_actions:
+                for near in difflib.get_close_matches(name, self._option_string_actions, n=1, cutoff=0.75):
+                    return f"`{name}` is no option, did you mean `{near}`? "
+        return ""
 
     @contextmanager
     def _only_usual(self) -> Iterator[None]:

@@ -28,6 +28,21 @@ def test_a_wrong_command_line_is_told_in_one_line(words: list[str], capsys: pyte
     assert re.fullmatch(rf"error: [^\n]+; protocontract {words[0]}[a-z -]* --help says more\n", told.err)
 
 
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        (["guard", "--sorce", "payments.raw"], "`--sorce` is no option, did you mean `--source`?"),
+        (["guard", "status", "--sorce=payments.raw"], "`--sorce` is no option, did you mean `--source`?"),
+        (["gate", "--agaisnt", "main"], "`--agaisnt` is no option, did you mean `--against`?"),
+    ],
+)
+def test_an_option_that_is_nearly_one_is_asked_about(
+    line: list[str], meant: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(line) == cli.COULD_NOT_CHECK
+    assert f"; {meant} protocontract {line[0]}" in capsys.readouterr().err
+
+
 def test_what_refuses_to_start_says_so_once(capsys: pytest.CaptureFixture[str]) -> None:
     tell_error("no broker answers")
     tell_error("refused to start: the model has no input `x`")
