@@ -28,6 +28,8 @@ PARTS: Final = {
     "other tests with servers": ("kafka",),
     "the gate": ("gate", "modules", "test_readme.py"),
 }
+#: pytest's exit code where none of a part's tests is chosen (``-k``).
+NONE_CHOSEN: Final = 5
 #: They need an environment of their own, too (``make test-engines``, ``make test-whole``).
 ELSEWHERE: Final = ("engines", "whole")
 
