@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import onnxruntime as ort
 
-collect_ignore = (
-    []
-    if "OpenVINOExecutionProvider" in ort.get_available_providers()
-    else ["test_second_provider.py", "test_second_provider_fallback.py"]
-)
+available = ort.get_available_providers()
+collect_ignore = []
+if "OpenVINOExecutionProvider" not in available:
+    collect_ignore += ["test_second_provider.py", "test_second_provider_fallback.py"]
+if "CUDAExecutionProvider" not in available:
+    collect_ignore += ["test_without_a_gpu.py"]
