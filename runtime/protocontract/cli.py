@@ -136,8 +136,9 @@ def _version() -> str:
 
 def _help() -> str:
     lines = ["usage: protocontract COMMAND ...", "", "data contracts for protobuf, enforced where data enters", ""]
-    for name, point in commands().items():
-        lines.append(f"  {name:<12} {_summary(point)}")
+    found = commands()
+    widest = max(map(len, found), default=0)
+    lines += [f"  {name:<{widest}}  {_summary(point)}" for name, point in found.items()]
     lines += [
         "",
         "protocontract COMMAND --help says more; protocontract explain ID says what an id or an error code means",

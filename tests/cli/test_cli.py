@@ -99,7 +99,7 @@ class TestEndings:
     def test_help_lists_commands_and_survives_a_broken_one(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert cli.main(["--help"]) == 0
         out = capsys.readouterr().out
-        assert "  says         Says what it is given\n" in out
+        assert "  says            Says what it is given\n" in out  # as wide as `wrong-contract`
         assert "second line" not in out
         assert "cannot be loaded from tests.cli.no_such_module:x" in out
 

@@ -40,6 +40,10 @@ def test_nothing_that_is_there_is_overwritten(tmp_path: Path, capsys: pytest.Cap
     assert main(["init", str(tmp_path)]) == 2
     assert "Makefile is there already" in capsys.readouterr().err
     assert [path.name for path in tmp_path.iterdir()] == ["Makefile"]
+    (tmp_path / "consumer.py").touch()
+    assert main(["init", str(tmp_path)]) == 2
+    assert "consumer.py, Makefile are there already" in capsys.readouterr().err
+    (tmp_path / "consumer.py").unlink()
     assert (tmp_path / "Makefile").read_text() == "all:\n"
 
 

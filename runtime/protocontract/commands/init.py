@@ -64,7 +64,8 @@ message @MESSAGE@ {
 _CONSUMER: Final = """\
 \"\"\"Reads @TOPIC@ and handles what keeps its contract; the rest goes to @TOPIC@.dead with the reason.
 
-In memory, with three records of its own; with KAFKA_BOOTSTRAP_SERVERS set, on that broker until it is stopped.
+In memory, with three records of its own; with KAFKA_BOOTSTRAP_SERVERS set, on that broker until it is stopped
+(both topics have to be there).
 \"\"\"
 
 import os
@@ -144,7 +145,8 @@ def init_command(argv: list[str]) -> int:
     files = first_files(options.message)
     there = [name for name in files if (folder / name).exists()]
     if there:
-        raise UsageError(f"{', '.join(there)} is there already; expected a folder without, nothing was written")
+        verb = "is" if len(there) == 1 else "are"
+        raise UsageError(f"{', '.join(there)} {verb} there already; expected a folder without, nothing was written")
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
