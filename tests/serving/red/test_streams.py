@@ -100,7 +100,7 @@ async def read(call: Any) -> tuple[int, grpc.aio.AioRpcError]:
     """How many responses come, and how they end."""
     got = 0
     try:
-        while await call.read() is not grpc.aio.EOF:
+        while await call.read() is not grpc.aio.EOF:  # pyright: ignore[reportAttributeAccessIssue]  # of its compiled part
             got += 1
     except grpc.aio.AioRpcError as error:
         return got, error
