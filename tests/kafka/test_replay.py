@@ -405,6 +405,8 @@ def test_the_report_and_the_exit_code(run: Any, capsys: Any) -> None:
     assert capsys.readouterr().out == (
         "payments.dead · dry run\n  would be replayed  2   wire.malformed 2\n  not selected       2\n"
     )
+    assert run(log, "--rule", "wire.malfromed", "--dry-run") == 0
+    assert "not selected       4   no letter is as asked for; protocontract dead-letter" in capsys.readouterr().out
     assert run(log, "--rule", "wire.malformed", "--to", RETRY, "--plan", "fix-7") == 0
     said = capsys.readouterr()
     assert said.out == (

@@ -155,11 +155,13 @@ def text_report(report: Report, paint: Paint | None = None) -> str:
     ]
     rows += [("stays parked", number, PARKED[reason]) for reason, number in sorted(report.parked.items())]
     rows += [("failed", number, reason) for reason, number in sorted(report.failed.items())]
+    # A rule that is misspelt selects nothing, either.
+    nothing = f"no letter is as asked for; protocontract dead-letter inspect {plan.topic} shows what there is"
     rows += [
         ("left", report.left, "not sent; resume the plan"),
         ("replayed before", report.done, "by this plan or another; --again repeats other plans"),
         ("superseded", report.superseded, "a newer letter of the same record stands for it"),
-        ("not selected", report.unselected, ""),
+        ("not selected", report.unselected, nothing if report.unselected == report.read else ""),
     ]
     shown = [row for place, row in enumerate(rows) if place == 0 or row[1]]
     first = max(len(row[0]) for row in shown)
