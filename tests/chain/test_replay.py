@@ -95,6 +95,20 @@ def test_tolerance_needs_the_recorded_output(served: Path, monkeypatch: pytest.M
     assert "cannot be told, since the recorded one is not kept" in found.reason
 
 
+@pytest.mark.parametrize(
+    ("fallback", "advice"),
+    [("model:light.onnx", " of the fallback light.onnx: add --model light.onnx"), ("provider:cpu", "")],
+)
+def test_the_file_of_a_fallback_that_ran_is_asked_for(served: Path, fallback: str, advice: str) -> None:
+    (served / "light.onnx").write_text(json.dumps({"factor": 1.25}))
+    with EvidenceLog(served / "later") as log:
+        service.serve(log, "three", "c", served / "light.onnx", ValueStore(served / "kept"), fallback=fallback)
+    [record] = Replay(ValueStore(served / "kept"), model=served / "model").records(served / "later")
+    assert record.first is not None
+    assert record.first.reason.startswith("another model: ")
+    assert record.first.reason.endswith("…" + advice)
+
+
 def test_nan_is_nowhere_near_a_number(served: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for drift in (float("nan"), float("inf")):
         monkeypatch.setattr(service.infer, "drift", drift)

@@ -165,7 +165,10 @@ class Replay:
         recorded = str(step.facts[MODEL_FACT])
         if recorded in self._models:
             return ""
-        return f"another model: {', '.join(f'{each[:12]}…' for each in self._models)}; recorded {recorded[:12]}…"
+        # Whoever replays names the model that was declared; what ran may be the file that it falls back to.
+        kind, _, file = str(step.facts.get("fallback", "")).partition(":")
+        what = f" of the fallback {file}: add --model {file}" if kind == "model" else ""
+        return f"another model: {', '.join(f'{each[:12]}…' for each in self._models)}; recorded {recorded[:12]}…{what}"
 
 
 def _versions(step: Step, found: object) -> str:
