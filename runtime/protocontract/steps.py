@@ -148,8 +148,8 @@ def _kind(found: Step, what: str, hint: Any) -> type[Message] | None:
             return plain
         if issubclass(plain, Mapping):
             return None
-    got = "no annotation" if hint is None else getattr(plain, "__name__", str(plain))
-    raise ContractError(f"{found.name}: {what} is annotated with {got}; expected a message or a mapping of arrays")
+    got = "has no annotation" if hint is None else f"is annotated with {getattr(plain, '__name__', str(plain))}"
+    raise ContractError(f"{found.name}: {what} {got}; expected a message or a mapping of arrays")
 
 
 def _said(kind: type[Message] | None) -> str:

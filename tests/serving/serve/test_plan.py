@@ -150,7 +150,7 @@ def test_what_steps_may_not_be() -> None:
     for function, told in (
         (later, "is a coroutine; expected a plain function"),
         (two, "takes 2 parameters; expected a message or arrays, and `call` at most"),
-        (unsaid, "parameter `value` is annotated with no annotation"),
+        (unsaid, "parameter `value` has no annotation; expected a message"),
     ):
         with pytest.raises(ContractError, match=told):
             shape_of(Step("some:step", "", function))
