@@ -175,11 +175,14 @@ class Normalizer:
     place: Place = Place("")
 
 
+RelationKind: TypeAlias = Literal["spans", "sequence", "graph", "tensor"]
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     """A relation word with its options. Names of fields stay names: of siblings, or of fields of the item."""
 
-    kind: Literal["spans", "sequence", "graph", "tensor"]
+    kind: RelationKind
     options: tuple[tuple[str, OptionValue], ...] = ()
     place: Place = Place("")
 

@@ -11,7 +11,7 @@ from protocontract_ci.diff.enums import pair_values
 from protocontract_ci.diff.fields import FieldPairs
 from protocontract_ci.model import Compatibility, Direction, Element, Kind, Value
 from protocontract_compiler import ir
-from protocontract_compiler.passes.pass_annotations import TARGETS
+from protocontract_compiler.passes.pass_annotations import RELATIONS, TARGETS
 
 # Normalizers that leave a value as it is unless an option says otherwise; the others rewrite what they accept.
 _TRANSPARENT: Final = ("text", "scalar")
@@ -38,7 +38,7 @@ class _Field:
 
     def compare(self) -> None:
         self._normalizer()
-        for kind in ("spans", "sequence", "graph", "tensor"):
+        for kind in RELATIONS:
             was, now = (
                 next((each for each in of_field.relations if each.kind == kind), None)
                 for of_field in (self._old, self._new)

@@ -13,6 +13,7 @@ from protocontract import ContractError, RuleEvaluationError
 from protocontract.contract import Contract
 from protocontract_ci.compiled import compiled_file
 from protocontract_ci.sources import Contracts
+from protocontract_compiler.passes.pass_annotations import RELATIONS
 
 
 class Judges:
@@ -68,4 +69,4 @@ class Judges:
 
 def of_buf_validate(rule_id: str) -> bool:
     """Whether a rule is one that protovalidate knows, and not a relation of ours."""
-    return rule_id.partition(".")[0] not in ("spans", "sequence", "graph", "tensor")
+    return rule_id.partition(".")[0] not in RELATIONS

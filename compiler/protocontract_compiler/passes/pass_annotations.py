@@ -8,7 +8,7 @@ is spelled out and one that is not give the same contract.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from google.protobuf.descriptor import Descriptor, FieldDescriptor, MethodDescriptor
 from google.protobuf.message import Message
@@ -21,7 +21,7 @@ CONTRACT = "protocontract.v1.contract"
 SERVICE_LEVEL = "protocontract.v1.service_level"
 VALUE = "protocontract.v1.value"
 
-RELATIONS: tuple[Literal["spans", "sequence", "graph", "tensor"], ...] = ("spans", "sequence", "graph", "tensor")
+RELATIONS: tuple[ir.RelationKind, ...] = get_args(ir.RelationKind)
 
 # The sibling that a normalizer writes; no option of its Python function.
 TARGETS = {"money": "currency_field", "instant": "instant_field", "quantity": "value_field"}
