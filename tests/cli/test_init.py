@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +21,9 @@ def test_what_it_writes_compiles_and_runs(
 ) -> None:
     assert main(["init", str(tmp_path), "--message", message]) == 0
     assert "make run" in capsys.readouterr().err
+    for file in (tmp_path / "consumer.py", *(tmp_path / "contracts").rglob("*.proto")):
+        assert re.search(rf"\b{message.rpartition('.')[2]}\b", file.read_text())
+        assert not re.search(r"\border\b", file.read_text())  # nobody's words but those of the name that was given
     assert main(["compile", str(tmp_path / "contracts"), "--out", str(tmp_path / "gen"), "--strict"]) == 0
     ran = subprocess.run(
         [sys.executable, "consumer.py"],

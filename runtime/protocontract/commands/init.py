@@ -25,7 +25,7 @@ example: protocontract init --message shop.orders.v1.Order && make run
 _MESSAGE: Final = re.compile(r"(?:[a-z][a-z0-9_]*\.)+[A-Z][A-Za-z0-9]*")
 
 _CONTRACT: Final = """\
-// What an order is, for everybody who writes or reads one.
+// What a record of type @MESSAGE@ holds. The fields are those of an example: put yours in their place.
 syntax = "proto3";
 
 package @PACKAGE@;
@@ -83,16 +83,16 @@ EXAMPLES = (
 )
 
 
-def handle(order: @MESSAGE@) -> None:
-    print("accepted", order.id, order.amount, order.currency, order.ordered_at)
+def handle(message: @MESSAGE@) -> None:
+    print("accepted", message.id, message.amount, message.currency, message.ordered_at)
 
 
 def in_memory() -> Guard[@MESSAGE@]:
     log = MemoryLog()
     for topic in ("@TOPIC@", "@TOPIC@.dead"):
         log.create_topic(topic)
-    for order in EXAMPLES:
-        log.append("@TOPIC@", order.SerializeToString())
+    for message in EXAMPLES:
+        log.append("@TOPIC@", message.SerializeToString())
     return Guard(log.consumer("@TOPIC@"), @CONSTANT@, dead_letters=log.producer, stop_at_end=True)
 
 
