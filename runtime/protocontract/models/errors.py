@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Literal
 
 from protocontract.violations import ContractError
@@ -17,7 +17,7 @@ class ModelMismatch(ContractError):
 
     def __init__(self, differences: Sequence[Difference]) -> None:
         self.differences: Final = tuple(differences)
-        super().__init__(_refused([str(each) for each in differences]))
+        super().__init__(refusal([str(each) for each in differences]))
 
 
 class NoProvider(ContractError):
@@ -25,7 +25,7 @@ class NoProvider(ContractError):
 
     def __init__(self, model: str, attempts: Sequence[Attempt]) -> None:
         self.attempts: Final = tuple(attempts)
-        super().__init__(_refused([f"{model} {each}" for each in attempts]))
+        super().__init__(refusal([f"{model} {each}" for each in attempts]))
 
 
 class ModelError(Exception):
@@ -48,5 +48,7 @@ class RunFailed(ModelError):
         super().__init__(message)
 
 
-def _refused(lines: list[str]) -> str:
-    return "refused to start: " + (lines[0] if len(lines) == 1 else "".join(f"\n  {line}" for line in lines))
+def refusal(problems: Iterable[str]) -> str:
+    """All that keeps a model or a service from starting, as one text."""
+    lines = list(problems)
+    return "refused to start:" + (f" {lines[0]}" if len(lines) == 1 else "".join(f"\n  {line}" for line in lines))

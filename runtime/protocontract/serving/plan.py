@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from protocontract._options import is_repeated
 from protocontract.contract import Contract
+from protocontract.models.errors import refusal
 from protocontract.serving.methods import Method
 from protocontract.steps import Shape, Step, shape_of
 from protocontract.violations import ContractError
@@ -23,12 +24,6 @@ Find = Callable[[str], Contract[Any]]
 
 class DoesNotFit(ContractError):
     """Models, steps or contracts do not go together: that was looked at, and is no fault of looking."""
-
-
-def refusal(problems: Iterable[str]) -> str:
-    """All that keeps a service from starting, as one text."""
-    lines = list(problems)
-    return "refused to start: " + (lines[0] if len(lines) == 1 else "".join(f"\n  {line}" for line in lines))
 
 
 @dataclass(frozen=True, slots=True)

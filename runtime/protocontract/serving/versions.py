@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from protocontract._files import file_sha256
 from protocontract.models import Batcher, Engine, ModelError
+from protocontract.models.errors import refusal
 from protocontract.models.fallback import Degrading, Event
 from protocontract.models.onnx_file import files
 from protocontract.models.padding import Padding
@@ -30,7 +31,7 @@ from protocontract.serving.engines import (
     open_engine,
 )
 from protocontract.serving.engines import warm_up as warm
-from protocontract.serving.plan import DoesNotFit, MethodPlan, Plan, Route, refusal
+from protocontract.serving.plan import DoesNotFit, MethodPlan, Plan, Route
 from protocontract.serving.rejection import refused
 from protocontract.violations import ContractError
 
