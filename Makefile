@@ -8,7 +8,7 @@ READY := $(VENV)/.ready-$(shell cat pyproject.toml ci/requirements-dev.txt | cks
 ENGINES ?= .venv-engines
 ENGINES_READY := $(ENGINES)/.ready-$(shell cat pyproject.toml ci/requirements-engines.txt | cksum | cut -d' ' -f1)
 
-.PHONY: demo demo-gate gate adapt test test-engines test-whole check generate bench conformance fuzz parity scenarios chaos help clean
+.PHONY: demo demo-gate gate adapt test engines test-engines test-whole check generate bench conformance fuzz parity scenarios chaos help clean
 
 help: ## What can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/' | expand -t 16
@@ -47,6 +47,8 @@ adapt: $(SETUP) ## Prove that all of them have adapted, and write their locks (c
 
 test: $(SETUP) ## All tests that need no server; those of a broker run where KAFKA_BOOTSTRAP_SERVERS is set
 	@$(BIN)/python -m tests
+
+engines: $(ENGINES_READY) # their environment alone
 
 # The first environment too: code is generated for protobuf 6, which protobuf 7 of the second one accepts.
 test-engines: $(SETUP) $(ENGINES_READY) ## Tests with PyTorch, Ray, Spark and ONNX Runtime (Spark needs java)

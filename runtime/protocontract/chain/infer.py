@@ -32,7 +32,8 @@ def _running(path: Path, provider: str, sha256: str) -> Any:
     """A model that is started once for all requests. ``sha256`` only tells apart what a path has held."""
     from protocontract.models import Model, Provider
 
-    return Model(path, [Provider(provider)])
+    # One thread, so that sums have one order.
+    return Model(path, [Provider(provider)], threads=1)
 
 
 #: What steps name.

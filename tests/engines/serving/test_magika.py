@@ -68,6 +68,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
         sys.executable, "-m", "protocontract.cli", "serve", "--contract", "acme.inference.v1.ContentTypeService",
         "--model", f"content_type={MODEL}", "--labels", f"{MODEL.parent / 'config.min.json'}#target_labels_space",
         "--steps", "acme_steps:features", "--steps", "acme_steps:label", "--providers", "cpu", "--no-fallback",
+        "--threads", "1",
         "--listen", "127.0.0.1:0", "--evidence", str(folder / "evidence.jsonl"), "--inputs", str(folder / "values"),
         "--format", "json",
     ]  # fmt: skip
