@@ -88,7 +88,7 @@ def test_everything_at_once(tmp_path: Path, zoo: Zoo) -> None:
     with pytest.raises(ModelMismatch) as caught:
         compared(path, zoo).demand()
     first, *lines = str(caught.value).splitlines()
-    assert first == "refused to start:"
+    assert first == "refused to start: "
     babel = dict(data_versions())["Babel"]
     ours = zoo["In"].fingerprint[:12]
     assert lines == [

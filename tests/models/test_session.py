@@ -163,7 +163,7 @@ def test_the_declared_order(tmp_path: Path, caplog: pytest.LogCaptureFixture) ->
     assert "m.onnx cannot run on tensorrt" in caplog.text
     with pytest.raises(NoProvider) as caught:
         Model(path, Provider.parse("tensorrt,azure"))
-    assert str(caught.value).startswith("refused to start:\n  m.onnx cannot run on tensorrt: ")
+    assert str(caught.value).startswith("refused to start: \n  m.onnx cannot run on tensorrt: ")
     assert len(caught.value.attempts) == 2
 
 

@@ -153,6 +153,7 @@ def _declared(contract: Contract[Any]) -> list[tuple[str, Fallback]]:
 def _beside(options: argparse.Namespace, probes: Path, fallback: Fallback) -> tuple[str, str]:
     """How a declared fallback compares: ``kept``, ``broken`` or ``not compared``, and what was found."""
     from protocontract.models import Degrading, Model, NoProvider, Provider, with_fallback
+    from protocontract.models.errors import told
 
     path: Path = options.model
     providers = Provider.parse(options.providers)
@@ -163,7 +164,7 @@ def _beside(options: argparse.Namespace, probes: Path, fallback: Fallback) -> tu
     except NoProvider as error:
         return "not compared", "; ".join(str(each) for each in error.attempts)
     except ContractError as error:
-        return "broken", str(error).removeprefix("refused to start: ").strip()
+        return "broken", told(error).strip()
     if not isinstance(engine, Degrading):
         return "not compared", f"{path.name} runs on {engine.provider} itself"
     return "kept", str(engine.checked[-1])

@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from protocontract.models.agreement import Agreement, bfloat16_outputs, compare_runs, labelled_outputs
-from protocontract.models.errors import ModelError, NoProvider, RunFailed
+from protocontract.models.errors import ModelError, NoProvider, RefusedToStart, RunFailed, told
 from protocontract.models.identity import Identity
 from protocontract.models.probes import Probes
 from protocontract.models.providers import short_name
@@ -258,7 +258,7 @@ class Degrading:
                 own = self._outputs(primary)
             except RunFailed as error:
                 if error.kind == "runtime":
-                    raise ContractError(f"refused to start: {error}") from error
+                    raise RefusedToStart([str(error)]) from error
                 self._degrade(f"{primary.provider} failed ({error.kind})")
             else:
                 checked.append(Checked(_called(primary), against, self._compare(primary, own, reference)))
@@ -272,8 +272,7 @@ class Degrading:
             checked.append(Checked(_called(self.stand_in), against, found))
         wrong += [line for each in checked for line in self._broken(each)]
         if wrong:
-            told = wrong[0] if len(wrong) == 1 else "".join(f"\n  {line}" for line in wrong)
-            raise ContractError(f"refused to start: {told}")
+            raise RefusedToStart(wrong)
         self.checked = tuple(checked)
         return self.checked
 
@@ -286,7 +285,7 @@ class Degrading:
             try:
                 primary, why = self._tried()
             except (ContractError, ModelError, OSError) as error:
-                why = str(error).removeprefix("refused to start: ")
+                why = told(error)
             except Exception as error:  # a runtime's or a driver's: whatever it is, the next probe tries again
                 why = type(error).__name__
             if primary is None:
@@ -373,9 +372,11 @@ class Degrading:
     ) -> Agreement:
         labelled = labelled_outputs(engine.signature, self._labels) if self.fallback.label_agreement else ()
         if self.fallback.label_agreement and not labelled:
-            raise ContractError(
-                f"refused to start: the fallback {self.fallback.name} declares label_agreement, and {engine.name} has"
-                " no output with classes on its last axis; expected max_abs or max_rel"
+            raise RefusedToStart(
+                [
+                    f"the fallback {self.fallback.name} declares label_agreement, and {engine.name} has no output with"
+                    " classes on its last axis; expected max_abs or max_rel"
+                ]
             )
         return compare_runs(
             zip(outputs, reference, strict=True),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from protocontract._files import file_sha256
 from protocontract.card import read_stamp
-from protocontract.models.errors import NoProvider
+from protocontract.models.errors import NoProvider, RefusedToStart
 from protocontract.models.fallback import Degrading, Event, Fallback
 from protocontract.models.probes import Probes
 from protocontract.models.providers import CPU, Provider
@@ -108,15 +108,17 @@ class _Starter:
 
 def _probes(path: Path, file: Path, fallback: Fallback, sha256: str) -> Probes:
     if not file.exists():
-        raise ContractError(
-            f"refused to start: the fallback {fallback.name} of {path.name} cannot be checked, as there is no"
-            f" {file.name}; make it with `protocontract model probe`"
+        raise RefusedToStart(
+            [
+                f"the fallback {fallback.name} of {path.name} cannot be checked, as there is no {file.name}; make it"
+                " with `protocontract model probe`"
+            ]
         )
     try:
         found = Probes.read(file)
         found.demand_of(path.name, sha256)
     except ContractError as error:
-        raise ContractError(f"refused to start: {error}") from error
+        raise RefusedToStart([str(error)]) from error
     return found
 
 
@@ -125,19 +127,22 @@ def _file(path: Path, fallback: Fallback, sha256: str) -> Path:
     if not fallback.model:
         return path
     if PurePath(fallback.model).name != fallback.model:
-        raise ContractError(f"refused to start: the fallback {fallback.name} is no name of a file beside {path.name}")
+        raise RefusedToStart([f"the fallback {fallback.name} is no name of a file beside {path.name}"])
     file = path.with_name(fallback.model)
     if not file.exists():
-        raise ContractError(
-            f"refused to start: the fallback {file.name} is not beside {path.name}; make it with `protocontract"
-            " calibrate`, or put it there"
+        raise RefusedToStart(
+            [
+                f"the fallback {file.name} is not beside {path.name}; make it with `protocontract calibrate`, or put it"
+                " there"
+            ]
         )
     stamp = read_stamp(file)
     made_of = None if stamp is None or stamp.calibration is None else stamp.calibration.get("fp32_sha256")
     if made_of is not None and made_of != sha256:
-        raise ContractError(
-            f"refused to start: the fallback {file.name} was calibrated from another model than {path.name}; expected"
-            f" {sha256[:12]}, got {str(made_of)[:12]}; calibrate {path.name} into a folder of its own, with the"
-            " fallback beside it"
+        raise RefusedToStart(
+            [
+                f"the fallback {file.name} was calibrated from another model than {path.name}; expected {sha256[:12]},"
+                f" got {str(made_of)[:12]}; calibrate {path.name} into a folder of its own, with the fallback beside it"
+            ]
         )
     return file

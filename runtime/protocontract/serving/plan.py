@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from protocontract._options import is_repeated
 from protocontract.contract import Contract
-from protocontract.models.errors import refusal
+from protocontract.models.errors import RefusedToStart
 from protocontract.serving.methods import Method
 from protocontract.steps import Shape, Step, shape_of
 from protocontract.violations import ContractError
@@ -22,7 +22,7 @@ from protocontract.violations import ContractError
 Find = Callable[[str], Contract[Any]]
 
 
-class DoesNotFit(ContractError):
+class DoesNotFit(RefusedToStart):
     """Models, steps or contracts do not go together: that was looked at, and is no fault of looking."""
 
 
@@ -78,7 +78,7 @@ class Plan:
     def demand(self) -> None:
         """Raises DoesNotFit with all problems."""
         if self.problems:
-            raise DoesNotFit(refusal(self.problems))
+            raise DoesNotFit(self.problems)
 
     @property
     def models(self) -> tuple[str, ...]:

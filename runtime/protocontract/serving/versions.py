@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from protocontract._files import file_sha256
 from protocontract.models import Batcher, Engine, ModelError
-from protocontract.models.errors import refusal
+from protocontract.models.errors import RefusedToStart, told
 from protocontract.models.fallback import Degrading, Event
 from protocontract.models.onnx_file import files
 from protocontract.models.padding import Padding
@@ -209,8 +209,8 @@ class Versions:
         if problems:
             for each in running:
                 await each.drain(0)
-            kind = DoesNotFit if all(each.differs for each in problems) else ContractError
-            raise kind(refusal(line for each in problems for line in each.lines))
+            kind = DoesNotFit if all(each.differs for each in problems) else RefusedToStart
+            raise kind(line for each in problems for line in each.lines)
         for each in running:
             self._table(each.spec.name).running[each.spec.version] = each
 
@@ -380,7 +380,7 @@ def named(specs: Sequence[ModelSpec], plan: Plan) -> list[ModelSpec]:
     for name in names:
         made += _with_active([spec for spec in found if spec.name == name], problems)
     if problems:
-        raise ContractError(refusal(problems))
+        raise RefusedToStart(problems)
     return made
 
 
@@ -429,8 +429,7 @@ def _reason(spec: ModelSpec, error: Exception) -> NotLoaded:
     if isinstance(error, OSError):
         text = f"{spec}: {error.filename or spec.path}: {(error.strerror or 'cannot be read').lower()}"
         return NotLoaded((text,), differs=False)
-    text = str(error).removeprefix("refused to start:").strip()
-    return NotLoaded(tuple(line.strip() for line in text.splitlines()), differs=False)
+    return NotLoaded(tuple(line.strip() for line in told(error).strip().splitlines()), differs=False)
 
 
 def facts_of(running: Running) -> dict[str, Any]:

@@ -116,7 +116,7 @@ def test_check(capsys: pytest.CaptureFixture[str]) -> None:
             "✗ other output `y` is float32[?, 3]; the contract says float32[rows, 4]",
         ]
         assert main(arguments(server.address, model=other)) == 2
-        assert capsys.readouterr().err.startswith("refused to start:\n  other input `x` is float64[?, 4]")
+        assert capsys.readouterr().err.startswith("refused to start: \n  other input `x` is float64[?, 4]")
         assert main(arguments(server.address, model=MODEL.replace("scale", "unknown"))) == 2
         assert "does not know the model or its version (NOT_FOUND)" in capsys.readouterr().err
     assert main(arguments("127.0.0.1:9", "--check")) == 2

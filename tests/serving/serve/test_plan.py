@@ -20,7 +20,7 @@ def planned(name: str, *, models: list[ModelSpec] | None = None, steps: list[Any
 
 
 def refused(name: str, *, models: list[ModelSpec] | None = None, steps: list[Any] | None = None, **more: Any) -> str:
-    with pytest.raises(ContractError, match=r"^refused to start:") as caught:
+    with pytest.raises(ContractError, match=r"^refused to start: ") as caught:
         planned(name, models=models, steps=steps, **more)
     return str(caught.value)
 

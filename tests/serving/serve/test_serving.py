@@ -426,7 +426,7 @@ def test_a_model_that_does_not_fit_keeps_the_service_from_starting(tmp_path: Pat
         server = InferenceServer(
             **service("Echo"), models=[ModelSpec("a", "1", str(narrow)), ModelSpec("a", "2", str(tmp_path / "no.onnx"))]
         )
-        with pytest.raises(ContractError, match=r"^refused to start:") as caught:
+        with pytest.raises(ContractError, match=r"^refused to start: ") as caught:
             await server.start()
         text = str(caught.value)
         assert "narrow.onnx input `x` is float32[N, 3]; the contract says float32[rows, 4]" in text
