@@ -18,6 +18,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, get_origin, get_type_hints
 
 from google.protobuf.message import Message
@@ -84,19 +85,26 @@ class Shape:
         return f"({_said(self.takes)}) -> {_said(self.gives)}"
 
 
+def import_if_there(name: str) -> ModuleType | None:
+    """The module of a name, None where there is none. What it misses itself is raised."""
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or not f"{name}.".startswith(f"{error.name}."):
+            raise
+        return None
+
+
 def load_step(name: str) -> Step:
     """The step that ``module:function`` names. Raises ContractError."""
     module_name, _, attribute = name.partition(":")
     if not attribute:
         raise ContractError(f"{name} names no step; expected module:function")
-    try:
-        module = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise
+    module = import_if_there(module_name)
+    if module is None:
         here = Path(*module_name.split(".")).with_suffix(".py")
         advice = f"; {here} is here: put this folder on PYTHONPATH" if here.exists() else ""
-        raise ContractError(f"no module {module_name}; expected a step in a module of PYTHONPATH{advice}") from error
+        raise ContractError(f"no module {module_name}; expected a step in a module of PYTHONPATH{advice}")
     function = getattr(module, attribute, None)
     if not callable(function):
         near = get_close_matches(attribute, (name for name, found in vars(module).items() if callable(found)), 1)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from protocontract.chain.canonical import Value
 from protocontract.chain.steps import EvidenceError
+from protocontract.steps import import_if_there
 
 
 class Stage(Protocol):
@@ -39,12 +39,9 @@ def load_stage(name: str) -> Any:
     module_name, _, attribute = name.partition(":")
     if not module_name or not attribute:
         raise EvidenceError(f"{name or 'an empty name'} names no stage; expected module:function")
-    try:
-        found: Any = importlib.import_module(module_name)
-    except ModuleNotFoundError as error:
-        if error.name is None or not f"{module_name}.".startswith(f"{error.name}."):
-            raise
-        raise EvidenceError(f"no module {module_name}; expected the stage in a module of PYTHONPATH") from error
+    found: Any = import_if_there(module_name)
+    if found is None:
+        raise EvidenceError(f"no module {module_name}; expected the stage in a module of PYTHONPATH")
     for part in attribute.split("."):
         found = getattr(found, part, None)
     if not callable(found) and not isinstance(found, ModelStage):
