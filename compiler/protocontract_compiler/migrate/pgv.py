@@ -12,31 +12,15 @@ from typing import Final, TypeAlias
 
 from protocontract_compiler.migrate.edits import Edits, replace_options, take_out_entries
 from protocontract_compiler.migrate.report import Finding, Migrated
-from protocontract_compiler.migrate.source import Aggregate, Block, Entry, Field, Option, Source, Value
+from protocontract_compiler.migrate.source import NUMBERS, Aggregate, Block, Entry, Field, Option, Source, Value
 
 RULES: Final = "validate.rules"
 EXTENSIONS: Final = frozenset({RULES, "validate.disabled", "validate.ignored", "validate.required"})
 
-_NUMBERS: Final = frozenset(
-    [
-        "float",
-        "double",
-        "int32",
-        "int64",
-        "uint32",
-        "uint64",
-        "sint32",
-        "sint64",
-        "fixed32",
-        "fixed64",
-        "sfixed32",
-        "sfixed64",
-    ]
-)
 _ORDERED: Final = frozenset({"const", "lt", "lte", "gt", "gte", "in", "not_in"})
 # Rules that have the same name and the same meaning in both, by type.
 _SAME: Final = {
-    **dict.fromkeys(_NUMBERS, _ORDERED),
+    **dict.fromkeys(NUMBERS, _ORDERED),
     "bool": frozenset({"const"}),
     "string": frozenset(
         [

@@ -18,7 +18,8 @@ _TOKEN: Final = re.compile(
       | (?P<mark>.)""",
     re.VERBOSE | re.DOTALL,
 )
-_SCALARS: Final = frozenset(
+#: The types of numbers, and all types that are no messages or enums, as a .proto file writes them.
+NUMBERS: Final = frozenset(
     [
         "double",
         "float",
@@ -32,11 +33,9 @@ _SCALARS: Final = frozenset(
         "fixed64",
         "sfixed32",
         "sfixed64",
-        "bool",
-        "string",
-        "bytes",
     ]
 )
+_SCALARS: Final = NUMBERS | {"bool", "string", "bytes"}
 
 
 class NotRead(ValueError):
