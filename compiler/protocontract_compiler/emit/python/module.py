@@ -6,9 +6,10 @@ module-level name. The functions come after the constants, the contracts last.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from protocontract_compiler import ir
+from protocontract_compiler.emit.constants import Constants, Section
 from protocontract_compiler.emit.names import Names, class_of, is_plain, literal, screaming
 from protocontract_compiler.generated_names import module_of
 from protocontract_compiler.passes import reach
@@ -29,16 +30,7 @@ class Step:
 Path = tuple[Step, ...]
 
 
-@dataclass(slots=True)
-class Section:
-    """Constants of one kind: code by name, in order of first use."""
-
-    title: str
-    names: dict[str, str] = field(default_factory=dict)  # code -> name
-    lines: list[str] = field(default_factory=list)
-
-
-class Module:
+class Module(Constants[Names]):
     """The constants of one emitted module and the names that are taken in it."""
 
     def __init__(self, schema: ir.Schema, file: ir.File) -> None:
@@ -183,19 +175,9 @@ class Module:
             self.rules, f"{RUNTIME}.Rule({', '.join(arguments)})", f"_R_{hint}_{words}", key=f"{arguments}{place}"
         )
 
-    def _short(self, message: str) -> str:
-        """A message's name without its package, as part of a constant's name."""
-        known = self.schema.messages.get(message)
-        return screaming(known.python_path if known is not None else message.rpartition(".")[2])
-
-    def _once(self, section: Section, code: str, hint: str, key: str | None = None, *, annotation: str = "") -> str:
-        found = section.names.get(key or code)
-        if found is None:
-            found = self.names.fresh(hint)
-            section.names[key or code] = found
-            kind = f"Final[{annotation}]" if annotation else "Final"
-            section.lines.append(f"{found}: {kind} = {code}")
-        return found
+    def declared(self, name: str, code: str, annotation: str) -> str:
+        """The line of a constant."""
+        return f"{name}: {f'Final[{annotation}]' if annotation else 'Final'} = {code}"
 
 
 def governance_arguments(governed: ir.Governance, rule_id: str, default_class: tuple[str, str] | None) -> list[str]:

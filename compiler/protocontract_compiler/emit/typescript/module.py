@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import Final
 
 from protocontract_compiler import ir
+from protocontract_compiler.emit.constants import Constants, Section
 from protocontract_compiler.emit.names import Names, screaming
 from protocontract_compiler.emit.typescript.access import literal, text
 from protocontract_compiler.passes import reach
@@ -64,21 +65,12 @@ class LocalNames(Names):
         return super().is_free(name) and name not in self._module._taken
 
 
-@dataclass(slots=True)
-class Section:
-    """Constants of one kind: code by name, in order of first use."""
-
-    title: str
-    names: dict[str, str] = field(default_factory=dict)  # code -> name
-    lines: list[str] = field(default_factory=list)
-
-
 def module_of(proto_file: str, suffix: str) -> str:
     """The path of a generated module below the output folder: ``a/b.proto`` is ``a/b_contract``, with that suffix."""
     return f"{proto_file.removesuffix('.proto')}{suffix}"
 
 
-class Module:
+class Module(Constants[ModuleNames]):
     """The imports and constants of one emitted module, and the names that are taken in it."""
 
     def __init__(
@@ -264,18 +256,9 @@ class Module:
     def _type(self, name: str) -> str:
         return self.use("violation", name, type_only=True)
 
-    def _short(self, message: str) -> str:
-        """A message's name without its package, as part of a constant's name."""
-        known = self.schema.messages.get(message)
-        return screaming(known.python_path if known is not None else message.rpartition(".")[2])
-
-    def _once(self, section: Section, code: str, hint: str, key: str | None = None, *, annotation: str = "") -> str:
-        found = section.names.get(key or code)
-        if found is None:
-            found = self.names.fresh(hint)
-            section.names[key or code] = found
-            section.lines.append(f"const {found}{f': {annotation}' if annotation else ''} = {code};")
-        return found
+    def declared(self, name: str, code: str, annotation: str) -> str:
+        """The line of a constant."""
+        return f"const {name}{f': {annotation}' if annotation else ''} = {code};"
 
 
 def governance_parts(governed: ir.Governance, rule_id: str) -> list[str]:
