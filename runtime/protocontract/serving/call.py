@@ -122,3 +122,10 @@ def out_of_time(call: Call, seconds: float) -> Rejected:
     return refused(
         "DEADLINE_EXCEEDED", f"not answered within {round(seconds, 3):g} s", reason="DEADLINE", method=call.method.name
     )
+
+
+def failed(error: Exception, what: str = "a call") -> Rejected:
+    """The status of a mistake of ours, which is logged: gRPC would send its text, which can quote the data."""
+    name = type(error).__name__
+    log.error("%s failed (%s)", what, name, exc_info=error if log.isEnabledFor(logging.DEBUG) else None)
+    return refused("INTERNAL", f"the service failed ({name})", reason="SERVICE_FAILED")

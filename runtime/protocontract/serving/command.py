@@ -24,7 +24,8 @@ from protocontract.serving.engines import EngineOptions, ModelSpec
 from protocontract.serving.options import serve_parser
 from protocontract.serving.plan import DoesNotFit
 from protocontract.serving.server import InferenceServer
-from protocontract.serving.status import ServingStatus
+from protocontract.serving.status import open_status
+from protocontract.serving.stopping import Stop
 from protocontract.serving.versions import facts_of
 from protocontract.terminal import plural, tell_refused
 from protocontract.violations import ContractError
@@ -104,29 +105,18 @@ async def _run(
     loop = asyncio.get_running_loop()
     loading = ThreadPoolExecutor(thread_name_prefix="protocontract-load")
     loop.set_default_executor(loading)
-    stopped = asyncio.Event()
-    received: list[int] = []
-
-    def stop(number: int) -> None:
-        received.append(number)
-        stopped.set()
-        for each in (signal.SIGTERM, signal.SIGINT):
-            # The second one ends the process at once.
-            loop.remove_signal_handler(each)
-            signal.signal(each, signal.SIG_DFL)
+    stopped = Stop()
 
     def orphaned() -> None:
         loop.remove_reader(sys.stdin.fileno())
-        stop(signal.SIGTERM)
+        stopped.ask()
 
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop, number)
     changes = _Changes(server, options)
     loop.add_signal_handler(signal.SIGHUP, changes.ask)
     if options.worker is not None:
         # The other end is the process that supervises: without it nobody would end this one.
         loop.add_reader(sys.stdin.fileno(), orphaned)
-    status = None if metrics is None else _status(server, options, metrics)
+    status = None if metrics is None else open_status(server, options.http, metrics, options.worker or 0)
     starting = loop.create_task(server.start(late=options.late))
     stopping = loop.create_task(stopped.wait())
     await asyncio.wait((starting, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -142,16 +132,8 @@ async def _run(
         status.close()
     if ended:
         log.warning("%s did not end within the grace period", plural(ended, "request"))
-    code = INTERRUPTED if signal.SIGINT in received and options.worker is None else KEPT
+    code = INTERRUPTED if stopped.interrupted and options.worker is None else KEPT
     return await _ended(code, loading, evidence)
-
-
-def _status(server: InferenceServer, options: argparse.Namespace, metrics: ServingMetrics) -> ServingStatus:
-    host, port = options.http
-    try:
-        return ServingStatus(server, host, port + (options.worker or 0), metrics)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, f"--http {host}:{port}") from error
 
 
 class _Changes:

@@ -90,6 +90,19 @@ def grouped(violations: Iterable[Violation]) -> list[Found]:
     return [Found(found[0], len(found)) for found in groups.values()]
 
 
+def facts_of(contract: Contract[Any], first: Violation, total: int) -> dict[str, str]:
+    """What ErrorInfo holds of a broken contract: which one, and the first of so many violations."""
+    return {
+        "contract": contract.full_name,
+        "version": contract.version,
+        "fingerprint": contract.fingerprint,
+        "field": _cut(first.redacted_path, _MAX_VALUE),
+        "rule_id": _cut(rule_label(first), _MAX_VALUE),
+        "code": f"{first.code:#010x}",
+        "total": str(total),
+    }
+
+
 def bad_message(
     contract: Contract[Any], violations: Sequence[Violation], *, request: bool, index: int | None = None
 ) -> Rejected:
@@ -108,15 +121,7 @@ def bad_message(
         code=code_pb2.INVALID_ARGUMENT if request else code_pb2.INTERNAL,
         message=f"{what} breaks its contract: {found[0].text}{rest}",
     )
-    metadata = {
-        "contract": contract.full_name,
-        "version": contract.version,
-        "fingerprint": contract.fingerprint,
-        "field": _cut(first.redacted_path, _MAX_VALUE),
-        "rule_id": _cut(rule_label(first), _MAX_VALUE),
-        "code": f"{first.code:#010x}",
-        "total": str(total),
-    }
+    metadata = facts_of(contract, first, total)
     if index is not None:
         metadata["index"] = str(index)
     _pack(status, error_details_pb2.ErrorInfo(reason=_reason(first), domain=DOMAIN, metadata=metadata))

@@ -7,7 +7,6 @@ are put together on the event loop. What a caller sees on failure is one status,
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Executor
@@ -18,7 +17,7 @@ from protocontract.chain import EvidenceLog, Level, ValueStore
 from protocontract.chain.infer import infer
 from protocontract.chain.replay import VERSION_FACT
 from protocontract.models import Answer, BatchError, BatchFailed, Draining, OutOfTime, RunFailed, WrongInput, WrongRows
-from protocontract.serving.call import Call, log, out_of_time, remaining
+from protocontract.serving.call import Call, failed, log, out_of_time, remaining
 from protocontract.serving.door import demand_response_size
 from protocontract.serving.interceptor_aio import abort
 from protocontract.serving.plan import MethodPlan, Route
@@ -149,12 +148,8 @@ class MethodService:
             seen.code = "CANCELLED"
             trail.fail("CANCELLED")
             raise
-        except Exception as error:  # ours: gRPC would send its text, which can quote the data
-            name = type(error).__name__
-            log.error("%s failed (%s)", seen.method, name, exc_info=log.isEnabledFor(logging.DEBUG))
-            await self._end(
-                seen, trail, context, refused("INTERNAL", f"the service failed ({name})", reason="SERVICE_FAILED")
-            )
+        except Exception as error:  # a mistake of ours
+            await self._end(seen, trail, context, failed(error, seen.method))
         finally:
             seen.total = time.perf_counter_ns() - seen.started
             if self._host.watch is not None:

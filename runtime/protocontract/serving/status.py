@@ -74,3 +74,12 @@ class ServingStatus:
     def _beat(self) -> None:
         self._at = time.monotonic()
         self._timer = self._loop.call_later(_BEAT, self._beat)
+
+
+def open_status(server: Serving, address: tuple[str, int], metrics: ServingMetrics, worker: int = 0) -> ServingStatus:
+    """The status at ``--http``; a worker's is as many ports above. Raises OSError, which names the option."""
+    host, port = address
+    try:
+        return ServingStatus(server, host, port + worker, metrics)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, f"--http {host}:{port}") from error

@@ -15,13 +15,13 @@ from google.protobuf.message import Message
 from protocontract.contract import Contract
 from protocontract.serving.call import log
 from protocontract.serving.plan import Route
-from protocontract.serving.rejection import Rejected, refused
+from protocontract.serving.rejection import Rejected, facts_of, refused
 from protocontract.serving.trail import Trail
 from protocontract.steps import Step, StepCall
 from protocontract.tensors import Collate, CollateError
 from protocontract.tensors.reading import count_nonfinite, np
 from protocontract.tensors.writing import Writer
-from protocontract.violations import ContractError, RuleEvaluationError, rule_label
+from protocontract.violations import ContractError, RuleEvaluationError
 
 
 class Reader:
@@ -167,13 +167,7 @@ def _valid(contract: Contract[Any], made: Any, what: str) -> Any:
         "INTERNAL",
         f"{what} breaks its contract: {first}" + (f"; {len(broken)} violations in all" if len(broken) > 1 else ""),
         reason="BAD_OUTPUT",
-        contract=contract.full_name,
-        version=contract.version,
-        fingerprint=contract.fingerprint,
-        field=first.redacted_path,
-        rule_id=rule_label(first),
-        code=f"{first.code:#010x}",
-        total=str(len(broken)),
+        **facts_of(contract, first, len(broken)),
     )
     log.error("%s", rejected.status.message)
     raise rejected

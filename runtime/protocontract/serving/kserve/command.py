@@ -6,7 +6,6 @@ import argparse
 import asyncio
 import logging
 import re
-import signal
 import sys
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
@@ -21,7 +20,8 @@ from protocontract.models.comparison import Comparison
 from protocontract.serving.counts import ServingMetrics
 from protocontract.serving.methods import Level, Methods, level_of
 from protocontract.serving.plan import plan
-from protocontract.serving.status import ServingStatus
+from protocontract.serving.status import open_status
+from protocontract.serving.stopping import Stop
 from protocontract.status_http import http_address
 from protocontract.terminal import tell_refused
 from protocontract.violations import ContractError
@@ -156,21 +156,8 @@ async def _serve(make: Callable[[], Proxy], options: argparse.Namespace, metrics
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(message)s", stream=sys.stderr)
     proxy = make()
     closing: list[Callable[[], Awaitable[Any]]] = [proxy.close]
-    status = None if metrics is None else _status(proxy, options, metrics)
-    stop = asyncio.Event()
-    received: list[int] = []
-    loop = asyncio.get_running_loop()
-
-    def end(number: int) -> None:
-        received.append(number)
-        stop.set()
-        for each in (signal.SIGTERM, signal.SIGINT):
-            # The second one ends the process at once.
-            loop.remove_signal_handler(each)
-            signal.signal(each, signal.SIG_DFL)
-
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, end, number)
+    status = None if metrics is None else open_status(_Standing(proxy), options.http, metrics)
+    stop = Stop()
     try:
         started = asyncio.ensure_future(_start(proxy, options, closing))
         ended = asyncio.ensure_future(stop.wait())
@@ -188,7 +175,7 @@ async def _serve(make: Callable[[], Proxy], options: argparse.Namespace, metrics
             await close()
         if status is not None:
             status.close()
-    return INTERRUPTED if signal.SIGINT in received else KEPT
+    return INTERRUPTED if stop.interrupted else KEPT
 
 
 class _Standing:
@@ -203,14 +190,6 @@ class _Standing:
         """Why nothing is answered at present; None while it is."""
         asked = asyncio.run_coroutine_threadsafe(self._proxy.ready(), self._loop)
         return None if asked.result() else "the model server does not have all declared models, or the proxy ends"
-
-
-def _status(proxy: Proxy, options: argparse.Namespace, metrics: ServingMetrics) -> ServingStatus:
-    host, port = options.http
-    try:
-        return ServingStatus(_Standing(proxy), host, port, metrics)
-    except OSError as error:
-        raise OSError(error.errno, error.strerror, f"--http {host}:{port}") from error
 
 
 async def _start(proxy: Proxy, options: argparse.Namespace, closing: list[Callable[[], Awaitable[Any]]]) -> str:

@@ -16,6 +16,7 @@ from typing import Any, Final, TypeVar
 from google.protobuf.message import DecodeError
 
 from protocontract.models.comparison import Comparison
+from protocontract.serving.call import failed
 from protocontract.serving.door import Place
 from protocontract.serving.kserve.models import Asked, Catalogue, Declared, Served, compare, signature_of
 from protocontract.serving.kserve.protocol import messages
@@ -212,13 +213,6 @@ class Unreachable(ContractError):
     def __init__(self, text: str, rejected: Rejected) -> None:
         super().__init__(text)
         self.rejected: Final = rejected
-
-
-def failed(error: Exception) -> Rejected:
-    """The status of a mistake of ours, which is logged: gRPC would send its text, which can quote the data."""
-    name = type(error).__name__
-    log.error("a call failed (%s)", name, exc_info=error if log.isEnabledFor(logging.DEBUG) else None)
-    return refused("INTERNAL", f"the service failed ({name})", reason="SERVICE_FAILED")
 
 
 async def _aside(size: int, work: Any, *arguments: Any) -> Any:

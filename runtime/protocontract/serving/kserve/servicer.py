@@ -13,11 +13,11 @@ import grpc.aio
 from grpc_health.v1 import health, health_pb2
 from grpc_reflection.v1alpha import reflection
 
-from protocontract.serving.call import remaining
+from protocontract.serving.call import failed, remaining
 from protocontract.serving.interceptor_aio import abort
 from protocontract.serving.kserve.models import Asked, Served
 from protocontract.serving.kserve.protocol import SERVICE, messages
-from protocontract.serving.kserve.proxy import Proxy, failed
+from protocontract.serving.kserve.proxy import Proxy
 from protocontract.serving.rejection import Rejected, refused
 
 #: Metadata of a call that are its own and are not passed on.

@@ -8,8 +8,9 @@ from typing import Any, Final
 from aiohttp import web
 from google.protobuf import json_format
 
+from protocontract.serving.call import failed
 from protocontract.serving.kserve.protocol import messages
-from protocontract.serving.kserve.proxy import Proxy, failed
+from protocontract.serving.kserve.proxy import Proxy
 from protocontract.serving.kserve.rest import LENGTH_HEADER, error_body, read_request, write_response
 from protocontract.serving.kserve.status import HTTP
 from protocontract.serving.rejection import Rejected, refused
