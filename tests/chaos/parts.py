@@ -9,7 +9,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from tests.support.brokers import LOOPBACK, ROOT, OwnBroker, free_ports, listens, wait_for
+from tests.support.brokers import LOOPBACK, ROOT, OwnBroker, listens, wait_for
+from tests.support.ports import free_ports
 
 
 class Toxiproxy:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from tests.kafka.test_broker import wait_until
 from tests.kafka.test_exactly_once import SINK, Flow, World
 from tests.kafka.test_levels import Clock, Runs, _get, _get_text, levels_log, promising, stream
 from tests.kafka.transactions import make
+from tests.support.ports import free_ports
 
 P0 = TopicPartition(TOPIC, 0)
 #: The eleventh record is the second bad one: 9 of 11 are good, and the tenth left 9 of 10.
@@ -499,9 +499,7 @@ def test_a_halt_survives_a_kill_and_each_record_comes_once(broker: Broker, tmp_p
         killed.communicate()
         check_halted()
         # The next owner has no breaker, and finds the halts all the same.
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = str(free.getsockname()[1])
+        port = str(free_ports(1)[0])
         owner = flow.begin("--instance", "two", "--http", port)
         wait_until(lambda: "halted" in (_get_text(port, "/readyz") if _get(port, "/readyz") else ""))
         assert _get(port, "/livez") == 200

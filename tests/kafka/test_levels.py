@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import random
-import socket
 import subprocess
 import sys
 import time
@@ -25,6 +24,7 @@ from protocontract.kafka.memory import MemoryLog
 from tests.kafka.support import DEAD, GARBAGE, TOPIC, committed, contract, good, new_guard, new_log
 from tests.kafka.transactions import NAME as FINANCE
 from tests.kafka.transactions import PROTOS, make
+from tests.support.ports import free_ports
 
 P0 = TopicPartition(TOPIC, 0)
 
@@ -525,9 +525,7 @@ def test_a_halt_survives_a_restart_of_the_process(broker: Any, group: str, capsy
     assert f"halted: {source}:0: breaker: 3 bad records in a row" in said
     assert broker.committed(source, group) == {0: 7}
     # The next process finds the halt beside the committed offset: it passes nothing on and stays.
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    port = str(free_ports(1)[0])
     process = subprocess.Popen(
         [sys.executable, "-m", "protocontract.cli", *command, "--http", port],
         stdout=subprocess.DEVNULL,

@@ -15,7 +15,8 @@ import pytest
 from protocontract.kafka import Guard, SourceError, client
 from tests.kafka.conftest import Broker
 from tests.kafka.support import CONTRACT, GARBAGE, dead_headers, good
-from tests.support.brokers import LOOPBACK, OwnBroker, free_ports, new_cluster, wait_for
+from tests.support.brokers import LOOPBACK, OwnBroker, new_cluster, wait_for
+from tests.support.ports import free_ports
 
 # What such a broker needs is there where one is named.
 pytestmark = [

@@ -7,7 +7,6 @@ import json
 import logging
 import re
 import signal
-import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -30,6 +29,7 @@ from tests.kafka.support import BAD, CONTRACT, DEAD, GARBAGE, TOPIC, contract, g
 from tests.kafka.test_broker import KEEPS_ALL, wait_until
 from tests.kafka.test_exactly_once import SINK, World
 from tests.kafka.test_levels import _get_text, promising
+from tests.support.ports import free_ports
 
 NAME = CONTRACT.full_name
 _ODD = Rule(NAME, (FieldElement(2, "amount", 3),), "amount.odd", "must be odd")
@@ -356,9 +356,7 @@ def test_a_candidate_beside_a_process(broker: Broker, more: tuple[str, ...]) -> 
         producer.send(source, raw, key=b"k")
     producer.flush()
     producer.close()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    port = str(free_ports(1)[0])
     where = f"--bootstrap-servers {broker.servers} --source {source} --sink {sink} --dead-letter {dead} --http {port}"
     what = f"--contract {ORDER} --proto-path {NOW} --shadow-proto-path {NEXT} --group g-{source}"
     process = subprocess.Popen(

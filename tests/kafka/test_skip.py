@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 import signal
-import socket
 import struct
 import threading
 from collections.abc import Callable
@@ -27,6 +26,7 @@ from tests.kafka.conftest import Broker
 from tests.kafka.support import DEAD, GARBAGE, TOPIC, committed, dead_headers, good, new_guard, new_log
 from tests.kafka.test_broker import KEEPS_ALL, guard_process, wait_until
 from tests.kafka.transactions import PROTOS, make, transaction
+from tests.support.ports import free_ports
 
 CONTRACT_OPTIONS = ("--contract", "acme.finance.v1.Transaction", "--proto-path", str(PROTOS))
 
@@ -261,9 +261,7 @@ def test_a_record_that_its_dead_letter_topic_does_not_take(broker: Broker, run: 
     producer.send(source, GARBAGE + bytes(10_000), key=b"large").get(10)
     producer.close()
     write_batches(broker, source, 1)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = str(free.getsockname()[1])
+    port = str(free_ports(1)[0])
     group = f"protocontract.{source}.{sink}"
     process = guard_process(broker, source, sink, dead, "--skip-checks", "--http", port, "--format", "json")
     common = ("--sink", sink, "--dead-letter", dead, *CONTRACT_OPTIONS, "--reason", "坏记录, 100 %")

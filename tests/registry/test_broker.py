@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import socket
 import subprocess
 import sys
 import urllib.error
@@ -17,6 +16,7 @@ from protocontract import wire
 from tests.kafka.conftest import Broker
 from tests.kafka.test_broker import KEEPS_ALL, wait_until
 from tests.registry.support import NAME, PAYMENT, Server, contract, put, real_broker, register
+from tests.support.ports import free_ports
 
 NEWER = 'syntax = "proto3"; package acme.pay.v1; message Payment { string id = 1; string note = 3; bool more = 9; }'
 
@@ -61,9 +61,7 @@ def test_the_registry_goes_away_and_comes_back(
     newer = put(server, NEWER, "newer-value")
     config = tmp_path / "registry.toml"
     config.write_text(f'url = "{server.url}"\ntimeout = 2\n')
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    (port,) = free_ports(1)
     process = subprocess.Popen(
         [
             *(sys.executable, "-W", "ignore", "-m", "protocontract.cli", "guard"),

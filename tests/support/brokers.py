@@ -14,6 +14,8 @@ from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
+from tests.support.ports import free_ports
+
 ROOT: Final = Path(__file__).parents[2]
 LOOPBACK: Final = "127.0.0.1"
 
@@ -29,17 +31,6 @@ def wait_for(condition: Callable[[], bool], what: str, seconds: float = 120.0) -
         if time.monotonic() > deadline:
             raise Stuck(f"{what}: not within {seconds:g} s")
         time.sleep(0.05)
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports of the loopback interface that nobody listens on."""
-    sockets = [socket.socket() for _ in range(count)]
-    for each in sockets:
-        each.bind((LOOPBACK, 0))
-    ports: list[int] = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return ports
 
 
 def listens(port: int) -> bool:

@@ -374,13 +374,12 @@ class Outbox:
         return pause * random.uniform(0.5, 1.0)
 
     def _reason(self, sending: Sending, error: BaseException, *, too_large: bool) -> str:
-        kind = error_name(error)
-        if too_large:
-            return (
-                f"{self._what}: the record {sending.partition.tp.topic}:{sending.partition.tp.partition}:"
-                f"{sending.offset} is larger than topic {sending.letter.topic} takes ({kind})"
-            )
-        return f"{self._what}: topic {sending.letter.topic} cannot be written ({kind})"
+        kind, topic = error_name(error), sending.letter.topic
+        if error_kind(error) != "too_large":
+            return f"{self._what}: topic {topic} cannot be written ({kind})"
+        tp = sending.partition.tp
+        which = f"the record {tp.topic}:{tp.partition}:{sending.offset}" if too_large else "a record of those in flight"
+        return f"{self._what}: {which} is larger than topic {topic} takes ({kind})"
 
     def _cancel_orphans(self) -> None:
         """Letters of partitions that are no longer ours: their new owner writes them."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,8 @@ from typing import Final
 
 import tritonclient.grpc as triton
 from tritonclient.utils import InferenceServerException
+
+from tests.support.ports import free_ports
 
 REPOSITORIES: Final = Path(__file__).parent / "repositories"
 #: Seconds; beside all other tests a server takes its time.
@@ -27,15 +28,6 @@ class Addresses:
 
     grpc: str
     rest: str
-
-
-def free_ports(count: int) -> list[int]:
-    """Ports that nobody had a moment ago."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    found = [each.getsockname()[1] for each in sockets]
-    for each in sockets:
-        each.close()
-    return found
 
 
 @contextmanager

@@ -18,10 +18,10 @@ from protocontract.cli import main
 from protocontract.contract import Contract
 from protocontract.serving.kserve.command import declared_models, upstream_parser
 from protocontract.violations import ContractError
-from tests.serving.kserve.real import free_ports
 from tests.serving.kserve.support import PROTOS, SCALE, ModelServer, array_of, contracts, doubled, served, stub_of
 from tests.serving.kserve.test_proxy import ONES, request, tensor
 from tests.serving.kserve.test_rest import Answer
+from tests.support.ports import free_ports
 
 MODEL = "scale=kserve.v1.ScaleIn:kserve.v1.ScaleOut"
 

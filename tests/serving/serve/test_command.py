@@ -6,7 +6,6 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -29,6 +28,7 @@ from protocontract.serving import ModelSpec
 from protocontract.serving.declared import parse_model, read_models
 from protocontract.violations import ContractError
 from tests.serving.serve.lab import PROTOS, contracts, message, scaled
+from tests.support.ports import free_ports
 
 ROOT: Final = Path(__file__).parents[3]
 SERVICE: Final = "acme.inference.v1.ContentTypeService"
@@ -120,12 +120,6 @@ def identify(address: str, content: bytes = b"#!/bin/sh\necho") -> tuple[int, Ma
         return response.content_type, dict(told.trailing_metadata())
 
 
-def free_port() -> int:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        return int(taken.getsockname()[1])
-
-
 def eventually(done: Callable[[], bool]) -> None:
     until = time.monotonic() + WITHIN
     while not done():
@@ -135,7 +129,7 @@ def eventually(done: Callable[[], bool]) -> None:
 
 def test_it_serves_until_it_is_stopped_and_its_evidence_can_be_replayed(model: Path, tmp_path: Path) -> None:
     evidence, inputs = tmp_path / "evidence.jsonl", tmp_path / "inputs"
-    port = free_port()
+    (port,) = free_ports(1)
     kept = ("--evidence", evidence, "--inputs", inputs, "--http", str(port))
     with serving(tmp_path, "--contract", SERVICE, "--model", model, *OPTIONS, *kept) as served:
         assert re.fullmatch(
