@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
+from protocontract.contract import Contract
 from protocontract_compiler import ir
 from protocontract_compiler.descriptors import Loaded
 from protocontract_compiler.diagnostics import Diagnostics, Stopped, did_you_mean
@@ -80,9 +83,18 @@ def compile_schema(loaded: Loaded, diagnostics: Diagnostics, options: CompileOpt
     if "docs" in options.targets:
         from protocontract_compiler.passes import pass_dossiers
 
-        # Examples are judged by the contract as it is emitted: after everything.
-        schema = pass_dossiers.add_dossiers(loaded, schema, options.records or options.source_roots, diagnostics)
+        # Examples are judged by the contracts as they run: after everything.
+        contracts = _contracts(loaded, schema)
+        schema = pass_dossiers.add_dossiers(schema, contracts, options.records or options.source_roots, diagnostics)
     return schema
+
+
+def _contracts(loaded: Loaded, schema: ir.Schema) -> Mapping[str, Contract[Any]]:
+    """All contracts of a request, in memory. Those of a message refer to those of messages of any file."""
+    from protocontract_compiler.execution import execute, has_contracts
+
+    files = {name: replace(file, requested=has_contracts(name)) for name, file in schema.files.items()}
+    return execute(loaded, schema, emit(replace(schema, files=files), CompileOptions()))
 
 
 def emit(schema: ir.Schema, options: CompileOptions, diagnostics: Diagnostics | None = None) -> list[OutputFile]:

@@ -11,7 +11,7 @@ import pytest
 from google.protobuf import text_format
 
 from protocontract import Contract
-from protocontract.explain import RULES
+from protocontract.ids import RULES
 from protocontract.translations import LANGUAGES, catalogue, en, zh
 from protocontract.violations import FieldElement, Rule, Violation
 from protocontract_compiler import load_protos

@@ -18,7 +18,8 @@ from protocontract._sites import Site
 from protocontract.arguments import Parser
 from protocontract.cli import KEPT, UsageError
 from protocontract.contract import Contract
-from protocontract.explain import RULES, Explanation, explain, known_ids
+from protocontract.explain import Explanation, explain, known_ids
+from protocontract.ids import RULES
 from protocontract.terminal import Paint
 from protocontract.violations import FieldElement, Rule, error_code
 

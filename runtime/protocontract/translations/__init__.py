@@ -61,7 +61,7 @@ def localized(violation: Violation, language: str | gettext.NullTranslations) ->
         return own_words
     msgid, constants = _standard(violation.rule_id, own_words)
     if msgid is None:
-        from protocontract.explain import RULES
+        from protocontract.ids import RULES
 
         if violation.rule_id not in RULES and isinstance(language, str):
             return own_words

@@ -1,4 +1,4 @@
-"""What usually helps, in Chinese (simplified), by the ids of protocontract's own rules: as ``explain.RULES`` has it."""
+"""What usually helps, in Chinese (simplified), by the ids of protocontract's own rules: as ``ids.RULES`` has it."""
 
 from __future__ import annotations
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from protocontract.explain import RULES, explain
+from protocontract.explain import explain
+from protocontract.ids import RULES
 from protocontract.violations import Rule, Violation
 from protocontract_compiler import ir
 from protocontract_compiler.emit.documents.words import Words
