@@ -5,8 +5,10 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
 from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -96,6 +98,53 @@ def test_the_ir_imports_nothing_of_protobuf_or_ours() -> None:
         allowed = ("protocontract_compiler.ir_cel", "collections", "typing", "dataclasses", "enum", "__future__")
         assert all(module.startswith(allowed) for module in found), found
         assert not any(module.startswith("google") for module in found)
+
+
+#: Imports against the order, each inside of a function: an object that can say or do more than what it is made of.
+UPWARD = {
+    # ``Violation.to_proto``.
+    ("violations", "_violation_proto"),
+    # Contracts pickle by name, and ``load`` finds them again.
+    ("contract", "loading"),
+}
+
+
+@pytest.mark.parametrize("package", [RUNTIME, COMPILER, GATE], ids=lambda package: package.name)
+def test_parts_of_a_package_import_one_another_in_one_direction(package: Path) -> None:
+    """Parts are the modules and folders at the top of a package; what is imported for type checkers does not count."""
+    graph = {part: {other for other in found if (part, other) not in UPWARD} for part, found in parts(package).items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(f"a circle of imports: {' <- '.join(error.args[1])}")
+
+
+def test_what_is_imported_against_the_order_is_so() -> None:
+    graph = parts(RUNTIME)
+    assert {(part, other) for part, other in UPWARD if other in graph[part] and part in graph[other]} == UPWARD
+
+
+def parts(package: Path) -> Mapping[str, set[str]]:
+    """The parts of a package, each with those that it imports."""
+    graph: dict[str, set[str]] = defaultdict(set)
+    for file in sources(package):
+        part = file.relative_to(package).with_suffix("").parts[0]
+        for name in imported_to_run(file):
+            top, _, rest = name.partition(".")
+            other = rest.partition(".")[0]
+            here = top == package.name and ((package / other).is_dir() or (package / f"{other}.py").exists())
+            if here and other not in ("", part):
+                graph[part].add(other)
+    return graph
+
+
+def imported_to_run(file: Path) -> list[str]:
+    """Names of imported modules, without those that only a type checker imports."""
+    tree = ast.parse(file.read_text())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            node.body = [ast.Pass()]
+    return [name for name, _ in _imports(tree)]
 
 
 @pytest.mark.parametrize("package", ONLY_IN)

@@ -13,12 +13,12 @@ from protocontract.violations import ContractError
 from protocontract_ci.arguments import add_proto_path, command_parser
 from protocontract_ci.diff.compare import Diff
 from protocontract_ci.discovery import is_source
+from protocontract_ci.gate import publish
 from protocontract_ci.gate.deployed import judge_deployed
 from protocontract_ci.gate.init import initialise
 from protocontract_ci.gate.repository_mode import at_the_top, judge_repository, report_of, users_outside
 from protocontract_ci.generated import check_generated
 from protocontract_ci.modules import MODULES_FILE, load_modules
-from protocontract_ci.reports import publish
 from protocontract_ci.reports.report import Report
 from protocontract_ci.sample import impacts_of
 from protocontract_ci.sources import read

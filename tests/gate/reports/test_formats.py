@@ -15,10 +15,10 @@ from xml.etree import ElementTree
 import pytest
 
 from protocontract.terminal import Paint
+from protocontract_ci.gate.publish import FORMATS
 from protocontract_ci.model import ModuleVerdict
 from protocontract_ci.reports import github, gitlab, junit, markdown, sarif, text
 from protocontract_ci.reports.items import items
-from protocontract_ci.reports.publish import FORMATS
 from protocontract_ci.reports.report import Report
 from tests.gate.reports.examples import NASTY, change, empty_diff, many, nasty, scenario
 from tests.gate.scenarios import CASES
