@@ -100,6 +100,32 @@ def test_the_ir_imports_nothing_of_protobuf_or_ours() -> None:
         assert not any(module.startswith("google") for module in found)
 
 
+#: The parts of each package, layer by layer: a part imports those of its own layer and of later ones. DESIGN.md
+#: says what each layer is.
+LAYERS = {
+    RUNTIME: [
+        "__init__ commands kafka serving torch testing",
+        "calibrate chain card models steps metrics",
+        "arrow records verify report comparison explain status_http",
+        "_codegen_v1 _delegate _partial _sites contract loading wire evidence levels wire_confluent wire_json "
+        "wire_stream wire_compatible tensors relations normalize",
+        "violations _violation_proto translations ids formats _cel _cel_error _cel_text _cel_time _scope _options "
+        "_files v1 extras terminal cli arguments",
+    ],
+    COMPILER: [
+        "__init__ commands plugin migrate conformance dynamic",
+        "pipeline",
+        "execution emit passes examples cel protoc",
+        "descriptors diagnostics ir ir_cel ir_dump generated_names typescript_names",
+    ],
+    GATE: [
+        "gate",
+        "verdicts lint",
+        "conformance latency sample execution meaning generated discovery compiled",
+        "reports diff usage",
+        "locks pins deployments repository arguments decisions modules sources facts model",
+    ],
+}
 #: Imports against the order, each inside of a function: an object that can say or do more than what it is made of.
 UPWARD = {
     # ``Violation.to_proto``.
@@ -109,9 +135,19 @@ UPWARD = {
 }
 
 
-@pytest.mark.parametrize("package", [RUNTIME, COMPILER, GATE], ids=lambda package: package.name)
-def test_parts_of_a_package_import_one_another_in_one_direction(package: Path) -> None:
+@pytest.mark.parametrize("package", LAYERS, ids=lambda package: package.name)
+def test_parts_import_their_own_layer_and_those_below(package: Path) -> None:
     """Parts are the modules and folders at the top of a package; what is imported for type checkers does not count."""
+    layer = {part: number for number, names in enumerate(LAYERS[package]) for part in names.split()}
+    there = {file.relative_to(package).with_suffix("").parts[0] for file in sources(package)}
+    assert there - layer.keys() <= {"__init__"}, "a new part: give it a layer"
+    assert layer.keys() - there <= {"v1"}, "it is gone"
+    upward = [(part, other) for part, found in parts(package).items() for other in found if layer[other] < layer[part]]
+    assert upward == []
+
+
+@pytest.mark.parametrize("package", LAYERS, ids=lambda package: package.name)
+def test_parts_of_a_package_import_one_another_in_one_direction(package: Path) -> None:
     graph = {part: {other for other in found if (part, other) not in UPWARD} for part, found in parts(package).items()}
     try:
         TopologicalSorter(graph).prepare()
