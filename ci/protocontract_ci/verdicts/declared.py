@@ -9,7 +9,8 @@ from typing import Final
 from protocontract_ci.model import Change, Finding, How, Language, Role, Use
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_ci.verdicts.evidence import UNKNOWN, Evidence, Subject
-from protocontract_ci.verdicts.judge import FileOfModule, Judge
+from protocontract_ci.verdicts.for_file import FileOfModule
+from protocontract_ci.verdicts.judge import Judge
 
 
 @dataclass

@@ -30,7 +30,8 @@ from protocontract_ci.usage.unread import LARGEST, UnreadFile, is_code, is_unrea
 from protocontract_ci.usage.vocabulary import Elements
 from protocontract_ci.verdicts import acknowledgements
 from protocontract_ci.verdicts.evidence import Laboratory, PythonExperiments
-from protocontract_ci.verdicts.judge import FileOfModule, Judge
+from protocontract_ci.verdicts.for_file import FileOfModule
+from protocontract_ci.verdicts.judge import Judge
 from protocontract_ci.verdicts.sql import SqlExperiments, sql_findings, together
 from protocontract_ci.verdicts.typescript import TypeScriptExperiments, findings
 from protocontract_ci.verdicts.unread import UnreadJudge

@@ -10,7 +10,8 @@ from protocontract_ci.model import Finding, Use
 from protocontract_ci.usage.sql import SqlFile
 from protocontract_ci.verdicts.declared import NoExperiments
 from protocontract_ci.verdicts.evidence import Evidence, Subject
-from protocontract_ci.verdicts.judge import FileOfModule, Judge
+from protocontract_ci.verdicts.for_file import FileOfModule
+from protocontract_ci.verdicts.judge import Judge
 from protocontract_ci.verdicts.literals import Literals
 
 #: Numbers on the wire and files that are imported: no query has them.

@@ -18,7 +18,8 @@ from protocontract_ci.sources import Contracts
 from protocontract_ci.usage.typescript.names import member_names, property_name
 from protocontract_ci.usage.typescript.reader import FreshError, TypeScriptFile
 from protocontract_ci.verdicts.evidence import UNKNOWN, Evidence, Laboratory, RunExperiments, Subject
-from protocontract_ci.verdicts.judge import FileOfModule, Judge, role_of
+from protocontract_ci.verdicts.for_file import FileOfModule
+from protocontract_ci.verdicts.judge import Judge, role_of
 from protocontract_ci.verdicts.literals import Literals
 from protocontract_compiler import ir
 
