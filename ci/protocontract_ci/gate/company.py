@@ -15,25 +15,24 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Final, Literal, TypeAlias
 
-from protocontract.violations import ContractError
 from protocontract_ci import locks as lock_files
 from protocontract_ci.diff.compare import Diff, compare
 from protocontract_ci.diff.oracle import installed_oracle
-from protocontract_ci.discovery import is_source, mentions
+from protocontract_ci.discovery import mentions
 from protocontract_ci.execution.entries import entry_points_of
 from protocontract_ci.execution.samples import SampleMaker
+from protocontract_ci.gate.history import History
 from protocontract_ci.gate.parts import Part, parts, words_of
 from protocontract_ci.gate.pinned import Pinned, pinned
 from protocontract_ci.gate.settle import Settled, settle
-from protocontract_ci.locks import LOCKS, Lock, make_locks, module_of_lock, owner_of, read_lock, slice_digest
+from protocontract_ci.gate.tree import Tree
+from protocontract_ci.locks import LOCKS, Lock, make_locks, owner_of, slice_digest
 from protocontract_ci.model import Finding, ModuleVerdict, Role, Use
 from protocontract_ci.modules import READ_GENERATORS, Module, Modules
 from protocontract_ci.repository import Repository
-from protocontract_ci.sources import Contracts, read
-from protocontract_ci.usage import notebooks
+from protocontract_ci.sources import Contracts
 from protocontract_ci.usage.python.reader import import_roots, read_together
 from protocontract_ci.usage.python.shared import Shared
 from protocontract_ci.usage.python.together import Group
@@ -54,10 +53,6 @@ from protocontract_ci.verdicts.judge import Judge
 from protocontract_ci.verdicts.own import absent_in_typescript, absent_names, finding, findings_of
 from protocontract_ci.verdicts.stored import stored_findings
 from protocontract_ci.verdicts.sunset import demand_sunsets, used_after
-
-#: How many states of the contracts are looked through for the one that a lock stands on.
-_MOST_STATES: Final = 50
-
 
 Purpose: TypeAlias = Literal["gate", "adapt", "baseline"]
 """``adapt``: a module without locks is read even where nothing changed; ``baseline``: what is found was there."""
@@ -130,8 +125,8 @@ class Company:
         self._diffs: dict[int, Diff] = {}
         self._shared: dict[tuple[int, ...], Shared] = {}
         self._makers: dict[int, SampleMaker] = {}
-        self._digests: dict[str, str] = {}
-        self._at: dict[str, Contracts] = {states.commit: states.before} if states.commit else {}
+        self.tree: Final = Tree(repository, declared, states.commit)
+        self._history: Final = History(repository, declared, states.commit, states.before)
 
     @property
     def diff(self) -> Diff:
@@ -159,73 +154,12 @@ class Company:
             self._makers[id(before)] = sample_maker(before, self.states.after)
         return self._makers[id(before)]
 
-    # -- what is there
-
-    @cached_property
-    def all_files(self) -> list[str]:
-        """The files of the working tree."""
-        return self.repository.files()
-
-    @cached_property
-    def files(self) -> dict[str, list[str]]:
-        """The source files of each module."""
-        found: dict[str, list[str]] = {module.name: [] for module in self.declared.modules}
-        for file in self.all_files:
-            if is_source(file) and (module := self.declared.module_of(file)) is not None:
-                found[module.name].append(file)
-        return found
-
-    @cached_property
-    def _changed(self) -> set[str]:
-        return self.repository.changed(self.states.commit) if self.states.commit else set()
-
-    @cached_property
-    def _texts(self) -> dict[str, str]:
-        """The Python of all modules; files that are no UTF-8, no notebook, are left to the reader to name."""
-        root = self.repository.root
-        found = {
-            file: (root / file).read_text(encoding="utf-8", errors="replace")
-            for held in self.files.values()
-            for file in held
-            if file.endswith((".py", notebooks.SUFFIX))
-        }
-        return {
-            file: notebooks.code_of(text) if file.endswith(notebooks.SUFFIX) else text for file, text in found.items()
-        }
-
-    @cached_property
-    def base_locks(self) -> dict[str, list[Lock]]:
-        """The locks of the merge base by module."""
-        found: dict[str, list[Lock]] = {}
-        for path, data in self._base_lock_files.items():
-            lock = read_lock(data.decode("utf-8", "replace"), path)
-            found.setdefault(module_of_lock(path), []).append(lock)
-        return found
-
-    @cached_property
-    def _base_lock_files(self) -> dict[str, bytes]:
-        if not self.states.commit:
-            return {}
-        files = self.repository.contents_at(self.states.commit, LOCKS)
-        return {path: data for path, data in files.items() if module_of_lock(path)}
-
-    @cached_property
-    def _edited(self) -> set[str]:
-        """The modules whose locks differ from those of the merge base."""
-        return {module_of_lock(path) for path in self._changed} - {""}
-
-    def _digest(self, file: str) -> str:
-        if file not in self._digests:
-            path = self.repository.root / file
-            self._digests[file] = lock_files.source_digest(path.read_bytes()) if path.is_file() else ""
-        return self._digests[file]
-
     # -- the work
 
     def judge(self, wanted: Iterable[Module]) -> list[Judged]:
         """The verdicts on modules, in their order. Raises CheckerError, ContractError."""
         works = {
-            module.name: _Work(module, self.files[module.name], self.base_locks.get(module.name, ()))
+            module.name: _Work(module, self.tree.files[module.name], self.tree.base_locks.get(module.name, ()))
             for module in wanted
         }
         idle = {name for name, work in works.items() if self._is_idle(work)}
@@ -234,7 +168,7 @@ class Company:
         readable = [
             name for name, work in busy.items() if work.files and work.module.generator in ("", *READ_GENERATORS)
         ]
-        self._read(parts(self.files, self._texts, readable, self.repository.root), busy)
+        self._read(parts(self.tree.files, self.tree.python, readable, self.repository.root), busy)
         self._look_for_absent_names([busy[name] for name in readable])
         return [
             self._of_lock(work) if name in idle else self._judged(work, read=name in readable)
@@ -244,23 +178,23 @@ class Company:
     def _is_idle(self, work: _Work) -> bool:
         """Whether nothing that the module is judged by has changed since it was proven."""
         name = work.module.name
-        if name in self._edited or work.module.unread or not work.files or self._pins[name] is not None:
+        if name in self.tree.edited or work.module.unread or not work.files or self._pins[name] is not None:
             return False
         if not work.locks:
             return (
                 self._purpose == "gate"
                 and not self.diff.changes
                 and bool(self.states.commit)
-                and not self._changed.intersection(work.files)
+                and not self.tree.changed.intersection(work.files)
             )
-        if any(self._digest(file) != digest for lock in work.locks for file, digest in lock.sources.items()):
+        if any(self.tree.digest(file) != digest for lock in work.locks for file, digest in lock.sources.items()):
             return False
         if any(slice_digest(self.states.after, lock.element, lock.uses) != lock.contract for lock in work.locks):
             return False
         if any(not self._deprecated.isdisjoint(lock.uses) for lock in work.locks):
             return False
         known = {file for lock in work.locks for file in lock.sources}
-        return not any(self._mentions(file) for file in work.files if file not in known and file in self._changed)
+        return not any(self._mentions(file) for file in work.files if file not in known and file in self.tree.changed)
 
     @cached_property
     def _deprecated(self) -> set[str]:
@@ -271,10 +205,7 @@ class Company:
         if file.endswith(SQL_SUFFIX):
             # It imports nothing: what it speaks of, only reading tells.
             return True
-        text = self._texts.get(file)
-        if text is None:
-            text = (self.repository.root / file).read_text(encoding="utf-8", errors="replace")
-        return self._mention is not None and self._mention.search(text) is not None
+        return self._mention is not None and self._mention.search(self.tree.text(file)) is not None
 
     @cached_property
     def _mention(self) -> re.Pattern[str] | None:
@@ -284,7 +215,7 @@ class Company:
     def _pins(self) -> dict[str, Pinned | None]:
         """What each module pins."""
         return {
-            module.name: pinned(self.repository, self.declared, module, self.all_files, self._at_commit)
+            module.name: pinned(self.repository, self.declared, module, self.tree.all_files, self._history.at)
             for module in self.declared.modules
         }
 
@@ -303,36 +234,11 @@ class Company:
             for lock in work.locks:
                 if slice_digest(self.states.before, lock.element, lock.uses) == lock.contract:
                     continue
-                state = self._state_of(lock)
+                state = self._history.of_lock(lock)
                 if state is None:
                     work.lost.append(lock.element)
                 else:
                     work.behind[lock.element] = state
-
-    def _state_of(self, lock: Lock) -> Contracts | None:
-        """The latest state of the contracts that has the slice of a lock; None where the history does not hold it."""
-        for commit in self._history:
-            try:
-                if slice_digest(self._at_commit(commit), lock.element, lock.uses) == lock.contract:
-                    return self._at_commit(commit)
-            except ContractError:
-                # A state that does not compile is one that nobody was proven against.
-                continue
-        return None
-
-    def _at_commit(self, commit: str) -> Contracts:
-        """The contracts of a commit. Raises ContractError."""
-        if commit not in self._at:
-            self._at[commit] = read(f"{commit}:{self.declared.contracts}", self._proto_path)
-        return self._at[commit]
-
-    @cached_property
-    def _history(self) -> list[str]:
-        return self.repository.history(self.states.commit, self.declared.contracts, _MOST_STATES)
-
-    @property
-    def _proto_path(self) -> list[Path]:
-        return [self.repository.root / path for path in self.declared.proto_path]
 
     def _read(self, found: Sequence[Part], works: Mapping[str, _Work]) -> None:
         """Reads the modules of all parts, each part against every state that one of its modules stands on."""
@@ -355,7 +261,7 @@ class Company:
                         self._take(works[module.name], folder, verdict, before)
 
     def _folder(self, part: Part, works: Mapping[str, _Work], before: Contracts) -> Folder:
-        wanted = {file: works[name] for name in part.modules if name in works for file in self.files[name]}
+        wanted = {file: works[name] for name in part.modules if name in works for file in self.tree.files[name]}
         return Folder(
             self.repository.root, part.files, before, self.states.after, self._execute, compared=self._diff(before),
             wanted=frozenset(wanted),
@@ -413,10 +319,10 @@ class Company:
             for work in works
             if self._purpose != "gate"
             or work.module.mode == "all"
-            or work.module.name in self._edited
-            or self._changed.intersection(work.files)
+            or work.module.name in self.tree.edited
+            or self.tree.changed.intersection(work.files)
         ]
-        found = parts(self.files, self._texts, asked, self.repository.root) if asked else []
+        found = parts(self.tree.files, self.tree.python, asked, self.repository.root) if asked else []
         absent = absent_names([self._group(part.files) for part in found], self._of_states(self.states.after))
         files = [file for part in found for file in part.files]
         absent += absent_in_typescript(self.repository.root, files, self.states.after)
@@ -425,7 +331,7 @@ class Company:
                 work.own += findings_of(work.module.name, [each for each in absent if each.file in work.files])
 
     def _group(self, files: Iterable[str]) -> Group:
-        texts = {file: self._texts[file] for file in files if file.endswith(".py")}
+        texts = {file: self.tree.python[file] for file in files if file.endswith(".py")}
         return Group(texts, import_roots(texts, self.repository.root))
 
     def _known_before(self, work: _Work) -> set[str]:
@@ -494,7 +400,7 @@ class Company:
             opened |= {each.change.id for each in own}
         settled = self._settle(work, own, self._unverified(work, read=read), opened=opened)
         locks = self._locks(work, settled) if read else None
-        if module.name in self._edited and not lock_files.are_written(self.repository.root, module.name, locks):
+        if module.name in self.tree.edited and not lock_files.are_written(self.repository.root, module.name, locks):
             because = "its locks are not those that `protocontract adapt` would write, and prove nothing"
             edited = finding(module.name, "lock_edited", f"{LOCKS}/{module.name}", because, f"{LOCKS}/{module.name}")
             settled = replace(
@@ -569,11 +475,9 @@ class Company:
         """What the module's code acknowledges: a word in one of its files is the module's."""
         found: set[str] = set()
         for file in work.files:
-            text = self._texts.get(file)
-            read = acknowledgements.in_python if text is not None else acknowledgements.in_typescript
+            text = self.tree.text(file)
+            read = acknowledgements.in_python if file in self.tree.python else acknowledgements.in_typescript
             read = acknowledgements.in_sql if file.endswith(SQL_SUFFIX) else read
-            if text is None:
-                text = (self.repository.root / file).read_text(encoding="utf-8", errors="replace")
             if "contract-ack" in text:
                 found |= {each.key for each in read(text)}
         return found
@@ -585,7 +489,7 @@ class Company:
         if settled.fails or settled.verdict.verdict in ("unverified", "not_adapted"):
             return None
         after = self.states.after
-        sources = {file: self._digest(file) for file in work.uses if file in work.files}
+        sources = {file: self.tree.digest(file) for file in work.uses if file in work.files}
         opened = [
             each.change.id
             for each in settled.verdict.findings

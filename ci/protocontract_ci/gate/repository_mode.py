@@ -108,7 +108,9 @@ def judge_repository(
 def users_outside(company: Company) -> list[User]:
     """The files that use the contracts and belong to no module."""
     declared = company.declared
-    outside = [file for file in company.all_files if declared.module_of(file) is None and not declared.ignores(file)]
+    outside = [
+        file for file in company.tree.all_files if declared.module_of(file) is None and not declared.ignores(file)
+    ]
     return undeclared(find_users(company.repository.root, outside, elements_of(company)), declared)
 
 
