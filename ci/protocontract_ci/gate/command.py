@@ -51,8 +51,7 @@ _USUAL = (
 )  # fmt: skip
 
 
-def gate_command(argv: list[str]) -> int:
-    """Check that every module has adapted to a change of the contracts: verdict, file and line, and why."""
+def _parser() -> argparse.ArgumentParser:
     parser = command_parser(
         "gate", "Check that every downstream module has adapted to a change of the contracts.", _EPILOG,
         usage="protocontract gate [options] [MODULE ...]", usual=_USUAL,
@@ -78,6 +77,12 @@ def gate_command(argv: list[str]) -> int:
     )  # fmt: skip
     parser.add_argument("--no-exec", action="store_true", help="run no function of any module")
     publish.add_options(parser)
+    return parser
+
+
+def gate_command(argv: list[str]) -> int:
+    """Check that every module has adapted to a change of the contracts: verdict, file and line, and why."""
+    parser = _parser()
     options = parser.parse_args(argv)
     given = [option is not None for option in (options.before, options.after, options.modules)]
     if any(given):
@@ -99,6 +104,10 @@ def gate_command(argv: list[str]) -> int:
         return check_generated(contracts, proto_path, options.check_generated, annotate=options.format == "github")
     if options.contracts or options.proto_path:
         parser.error(f"--contracts and -I stand in {MODULES_FILE}; expected them with --init or --before only")
+    return publish.publish(_of_repository(options), options)
+
+
+def _of_repository(options: argparse.Namespace) -> Report:
     started = Path.cwd()
 
     def unhurt(diff: Diff) -> set[str]:
@@ -117,7 +126,7 @@ def gate_command(argv: list[str]) -> int:
             today = datetime.datetime.now(datetime.UTC).date()
             deployed = judge_deployed(company, judged, options.env, execute=not options.no_exec, today=today)
             report = deployed.added_to(report)
-    return publish.publish(report, options)
+    return report
 
 
 def _prepare() -> int:
