@@ -38,6 +38,20 @@ def built(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
+def test_one_of_a_former_format_is_made_again(
+    tmp_path: Path, built: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Format 1 was written where an enum's codes in columns were no names yet: its verdicts are not ours.
+    assert module.FORMAT > 1
+    path = write_samples(tmp_path / "a.binpb", text_samples(20))
+    with monkeypatch.context() as former:
+        former.setattr(module, "FORMAT", 1)
+        indexed(path, tmp_path / "cache")
+    indexed(path, tmp_path / "cache")
+    indexed(path, tmp_path / "cache")
+    assert built == ["a.binpb", "a.binpb"]
+
+
 @pytest.mark.parametrize("write", [write_samples, write_jsonl])
 def test_each_record_has_its_verdict(write: Callable[..., Path], tmp_path: Path) -> None:
     path = write(tmp_path / ("a.binpb" if write is write_samples else "a.jsonl"), text_samples(200))
@@ -109,7 +123,7 @@ def _flipped(content: bytes) -> bytes:
     "damage",
     [
         _cut, _flipped, lambda content: b"", lambda content: b"{}\n" + content, lambda content: content + b"x",
-        lambda content: b"nothing of ours\n", lambda content: content.replace(b'"format": 1', b'"format": 0'),
+        lambda content: b"nothing of ours\n", lambda content: content.replace(b'"format": 2', b'"format": 1'),
         lambda content: content[:10],
     ],
     ids=["cut", "flipped", "empty", "foreign header", "longer", "foreign", "another format", "torn header"],

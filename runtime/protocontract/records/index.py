@@ -34,8 +34,9 @@ from protocontract.violations import ContractError, Refusal
 
 _LOG: Final = logging.getLogger("protocontract.records")
 
-#: The form of index files.
-FORMAT: Final = 1
+#: The form of index files. It counts on, too, where verdicts change under the same versions: 2 reads an enum's codes
+#: and aliases in columns of texts.
+FORMAT: Final = 2
 # Type codes of the columns, in the order in which they stand: 8-byte integers, and the place of a verdict's rules in
 # the header's table.
 _COLUMNS: Final[dict[str, Literal["Q", "I"]]] = {
