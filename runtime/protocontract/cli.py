@@ -4,6 +4,8 @@ A command is an entry point of the group ``protocontract.commands``: a callable 
 own name) and returns an exit code; the first line of its docstring is what ``protocontract --help`` says of it. It may
 raise ContractError, MissingExtra, UsageError or OSError: all are told in one line and end in 2.
 
+Importing all commands takes a second, so what the help page says of ours stands here as well; a test compares.
+
 Exit codes, for all commands: 0 kept, 1 broken, 2 could not check, 130 interrupted.
 """
 
@@ -17,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from importlib.util import find_spec
 from typing import Final, TypeAlias, cast
 
 from protocontract.extras import missing_extra
@@ -32,11 +35,37 @@ GROUP: Final = "protocontract.commands"
 
 Command: TypeAlias = Callable[[list[str]], int]
 
-# The order in which a user meets them; commands of other packages follow by name.
-_ORDER: Final = (
-    "init", "compile", "includes", "verify", "card", "calibrate", "model", "guard", "dead-letter", "replay", "sample",
-    "lint", "diff", "gate", "adapt", "serve", "evidence", "explain",
-)  # fmt: skip
+# What the help page says of our commands without importing them, in the order in which a user meets them; and the
+# module of an extra without which a command cannot be imported. Commands of other packages follow by name.
+_OURS: Final[dict[str, tuple[str, str]]] = {
+    "init": ("Start a folder: a first contract, what compiles it, and a consumer that runs", ""),
+    "compile": ("Compile .proto files to *_pb2.py, *_pb2.pyi and *_contract.py", ""),
+    "includes": (
+        "Print the folder with validate.proto and contract.proto for protoc -I, or export the two files", ""
+    ),
+    "verify": ("Check a file of records against a contract", ""),
+    "card": ("Make the data card of files: what was used and dropped, and what the fields look like", ""),
+    "calibrate": ("Quantise a model to INT8 on recorded traffic, and hold it to its declared agreement", ""),
+    "model": ("Compare a model with the contracts of a service; make the probes that a fallback is held to", ""),
+    "guard": ("Guard a topic: Kafka in, contract, Kafka out", "kafka"),
+    "dead-letter": ("Show what lies in a dead-letter topic, and why; fix a record and send it again", "kafka"),
+    "replay": ("Send dead letters again", "kafka"),
+    "sample": ("Write records of a topic to a file, for the gate to count what a change does to them", "kafka"),
+    "lint": ("Check contracts: every mistake that compiling reports, and what they leave out, with places", ""),
+    "diff": ("Compare two states of contracts: what changed, in which direction, and whom it breaks", ""),
+    "gate": ("Check that every module has adapted to a change of the contracts: verdict, file and line, and why", ""),
+    "adapt": (
+        "Prove that modules have adapted to the contracts, and write their locks; or acknowledge a change", "tomlkit"
+    ),
+    "serve": ("Serve models behind contracts", "grpc"),
+    "evidence": ("Verify the evidence of a service, show that of a request, or run its stages again", ""),
+    "explain": ("Say what a rule id, an error code or a diagnostic means, and what helps", ""),
+    "migrate": ("Turn annotations of protoc-gen-validate and Confluent into buf.validate and protocontract", ""),
+    "record-deployment": (
+        "Record which commit of a module runs in an environment: `protocontract gate --env` judges by it", ""
+    ),
+}  # fmt: skip
+_PACKAGES: Final = frozenset({"protocontract", "protocontract_compiler", "protocontract_ci"})
 
 # What runs until somebody stops it: to be stopped before it has begun is no failure either.
 _SERVICES: Final = frozenset({"guard", "serve"})
@@ -111,7 +140,7 @@ def _run(arguments: list[str]) -> int:
 def commands() -> dict[str, EntryPoint]:
     """The installed commands by name, in the order of the help page."""
     found = {point.name: point for point in entry_points(group=GROUP)}
-    known = [name for name in _ORDER if name in found]
+    known = [name for name in _OURS if name in found]
     return {name: found[name] for name in [*known, *sorted(found.keys() - set(known))]}
 
 
@@ -148,6 +177,10 @@ def _help() -> str:
 
 
 def _summary(point: EntryPoint) -> str:
+    if point.name in _OURS and point.module.partition(".")[0] in _PACKAGES:
+        summary, module = _OURS[point.name]
+        missing = missing_extra(_part(point), ImportError(name=module)) if module and not find_spec(module) else None
+        return summary if missing is None else f"({missing})"
     try:
         text = inspect.getdoc(load_command(point)) or ""
     except MissingExtra as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 import json
 import os
@@ -12,7 +13,7 @@ import sys
 import tomllib
 from importlib.metadata import EntryPoint
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import pytest
 
@@ -169,6 +170,65 @@ def test_installed_commands() -> None:
     for name in ("compile", "includes", "verify", "guard", "explain"):
         assert f"  {name} " in done.stdout
     assert run("--version").stdout.startswith("protocontract 0.")
+
+
+OURS = {name: point for name, point in cli.commands().items() if name in cli._OURS}
+
+
+def test_the_help_page_says_of_each_command_what_the_command_does(capsys: pytest.CaptureFixture[str]) -> None:
+    assert OURS.keys() == cli._OURS.keys()
+    for name, point in OURS.items():
+        said = (inspect.getdoc(cli.load_command(point)) or "").partition("\n")[0].rstrip(".")
+        assert said == cli._OURS[name][0], name
+    assert cli.main(["--help"]) == 0
+    told = re.findall(r"^  ([\w-]+) +(\S.*)$", capsys.readouterr().out, re.MULTILINE)
+    assert told[: len(OURS)] == [(name, summary) for name, (summary, _) in cli._OURS.items()]
+
+
+_LOADED: Final = """
+import sys
+from protocontract import cli
+assert cli.main(sys.argv[1:]) == 0
+print(*sorted({point.module for point in cli.commands().values()} & set(sys.modules)), sep="\\n", file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "loaded"), [(["--help"], []), (["explain", "money.ambiguous"], ["protocontract.commands.explain"])]
+)
+def test_only_the_command_that_runs_is_imported(words: list[str], loaded: list[str]) -> None:
+    done = subprocess.run([sys.executable, "-c", _LOADED, *words], capture_output=True, text=True, check=True)
+    assert done.stderr.split() == loaded
+
+
+_WITHOUT_EXTRAS: Final = """
+import sys
+from protocontract import cli
+from protocontract.extras import PROVIDERS
+from protocontract.violations import MissingExtra
+sys.modules.update(dict.fromkeys(PROVIDERS))
+cli.main(["--help"])
+for name, point in cli.commands().items():
+    try:
+        cli.load_command(point)
+    except MissingExtra as error:
+        print(f"{name} ({error})", file=sys.stderr)
+"""
+
+
+def test_the_help_page_says_what_a_command_misses() -> None:
+    done = subprocess.run([sys.executable, "-c", _WITHOUT_EXTRAS], capture_output=True, text=True, check=True)
+    told = re.findall(r"^  ([\w-]+) +(\(.*\))$", done.stdout, re.MULTILINE)
+    assert [f"{name} {error}" for name, error in told] == done.stderr.splitlines()
+    assert {name for name, _ in told} == {name for name, (_, module) in cli._OURS.items() if module}
+
+
+def test_a_command_of_another_package_tells_of_itself_whatever_its_name(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(cli, "entry_points", lambda group: [EntryPoint("verify", f"{__name__}:says", cli.GROUP)])
+    assert cli.main(["--help"]) == 0
+    assert "  verify  Says what it is given\n" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["compile", "verify", "explain"])
