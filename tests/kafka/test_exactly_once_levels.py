@@ -19,7 +19,8 @@ from tests.kafka.conftest import Broker
 from tests.kafka.coordinator import Coordinator
 from tests.kafka.support import DEAD, GARBAGE, TOPIC, contract, good
 from tests.kafka.test_broker import wait_until
-from tests.kafka.test_exactly_once import SINK, Flow, World
+from tests.kafka.test_exactly_once import SINK, World
+from tests.kafka.test_exactly_once_broker import Flow
 from tests.kafka.test_levels import Clock, Runs, _get, _get_text, levels_log, promising, stream
 from tests.kafka.transactions import make
 from tests.support.ports import free_ports
