@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from protocontract.kafka.errors import UnreachableError
+from protocontract.kafka.patience import demand_hope
 from protocontract.kafka.ports import Client, error_kind, error_name, known_errors
 
 #: How long an answer may take, in milliseconds.
@@ -39,11 +40,9 @@ class Contact:
         self._asked = now = self._clock()
         if not reason:
             self._heard = now
-        elif now - self._heard >= self._give_up_after:
-            raise UnreachableError(
-                f"source: topic {topic} does not answer ({reason}); gave up after {self._give_up_after:g} s: "
-                "nothing is lost"
-            )
+        else:
+            silent = f"source: topic {topic} does not answer ({reason})"
+            demand_hope(silent, UnreachableError, now - self._heard, self._give_up_after)
 
     def _ask(self) -> tuple[str, str]:
         """The topic asked about, and why there is no answer; "" if there is one."""

@@ -18,34 +18,11 @@ if TYPE_CHECKING:
     from protocontract.levels import Verdict
 
 
-class Controls:
-    """The part of a guard that others than its loop use. The engine fills in the parts that it looks at."""
+class Halts:
+    """What either kind of guard says of its halts, and is told of them from outside."""
 
-    _deadline: float
     _halting: Halting
-    _judge: Judge
-    _outbox: Outbox
-    _sink: Outbox | None
     _skipping: Skipping
-    _source: Source
-    _stopped_at: float | None
-    _stopping: bool
-
-    @property
-    def blocked(self) -> str | None:
-        """Why nothing is delivered at present: a topic cannot be written, or a registry does not answer. Else None."""
-        registry = self._judge.registry
-        return (
-            self._outbox.blocked
-            or (self._sink.blocked if self._sink else None)
-            or (None if registry is None else registry.blocked)
-            or block_key.waiting(list(self._source.partitions.values()), full=True)
-        )
-
-    @property
-    def waiting(self) -> str | None:
-        """What waits behind rejected records of its key, in words: see ``on_reject``. None where nothing does."""
-        return block_key.waiting(list(self._source.partitions.values()))
 
     @property
     def halted(self) -> str | None:
@@ -72,6 +49,34 @@ class Controls:
         done, or None. The caller has kept what there is to keep of the record.
         """
         return self._skipping.ask(skip, within)
+
+
+class Controls(Halts):
+    """The part of a guard that others than its loop use. The engine fills in the parts that it looks at."""
+
+    _deadline: float
+    _judge: Judge
+    _outbox: Outbox
+    _sink: Outbox | None
+    _source: Source
+    _stopped_at: float | None
+    _stopping: bool
+
+    @property
+    def blocked(self) -> str | None:
+        """Why nothing is delivered at present: a topic cannot be written, or a registry does not answer. Else None."""
+        registry = self._judge.registry
+        return (
+            self._outbox.blocked
+            or (self._sink.blocked if self._sink else None)
+            or (None if registry is None else registry.blocked)
+            or block_key.waiting(list(self._source.partitions.values()), full=True)
+        )
+
+    @property
+    def waiting(self) -> str | None:
+        """What waits behind rejected records of its key, in words: see ``on_reject``. None where nothing does."""
+        return block_key.waiting(list(self._source.partitions.values()))
 
     @property
     def unacknowledged(self) -> int:

@@ -16,7 +16,7 @@ A key that is hashed or left out is said to be so in ``protocontract.key``; see 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
@@ -152,6 +152,11 @@ class Provenance:
     group: str
     client: str
     form: DeadLetterForm = field(default_factory=DeadLetterForm)
+
+    @classmethod
+    def of(cls, config: Mapping[str, Any], form: DeadLetterForm | None) -> Provenance:
+        """That of a guard whose consumer has this configuration."""
+        return cls(str(config["group_id"]), str(config.get("client_id") or ""), form or DeadLetterForm())
 
 
 def dead_letter(

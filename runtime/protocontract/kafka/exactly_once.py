@@ -19,7 +19,7 @@ import logging
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from protocontract.kafka import client, tracing
@@ -27,11 +27,11 @@ from protocontract.kafka.client import Consumer, Fetched, TopicPartition
 from protocontract.kafka.clients import only_kafka_python
 from protocontract.kafka.committed_source import CommittedSource
 from protocontract.kafka.consumer_checks import check_config
+from protocontract.kafka.controls import Halts
 from protocontract.kafka.dead_letter import (
     Letter,
     Provenance,
     dead_letter,
-    error_class,
     for_another_group,
     group_header,
     own_violation,
@@ -43,6 +43,7 @@ from protocontract.kafka.halting import Breach, Breaker, Counted, Halting
 from protocontract.kafka.judge import EncodingChoice, Judge, TopicJudge
 from protocontract.kafka.letter_form import DeadLetterForm
 from protocontract.kafka.outbox import TRUNCATED_SIZES, TooLarge
+from protocontract.kafka.patience import Failures
 from protocontract.kafka.registry_frames import SinkFrame
 from protocontract.kafka.shadow import Shadow, Tally
 from protocontract.kafka.skipping import Skip, Skipping
@@ -52,7 +53,6 @@ from protocontract.violations import rule_label
 
 if TYPE_CHECKING:
     from protocontract.contract import Contract, Outcome
-    from protocontract.levels import Verdict
     from protocontract.violations import Violation
 
 log: Final = logging.getLogger("protocontract.kafka")
@@ -73,8 +73,6 @@ _WHY_KAFKA_PYTHON: Final = (
     "offsets are committed for a member and its generation (aiokafka takes only a group id), with kafka-python's "
     "transactions"
 )
-#: Failures in a row after which missing rights are an error: waiting does not grant them.
-FORBIDDEN_ATTEMPTS: Final = 5
 
 
 @dataclass(slots=True)
@@ -92,8 +90,16 @@ class _Work:
     last: Fetched | None = None
 
 
-class ExactlyOnce:
+class ExactlyOnce(Halts):
     """Moves a topic's records to a sink or to the dead letters, each exactly once. Used on one thread."""
+
+    #: Called now and then.
+    tick: Callable[[], object] | None = None
+    # Where the loop is.
+    _waiting = 0
+    _started = False
+    _stopping = False
+    _closed = False
 
     def __init__(
         self,
@@ -143,7 +149,6 @@ class ExactlyOnce:
         self._sink_encoding: SinkEncoding | None = sink_encoding
         self._sink_frame = sink_frame
         self._too_large: TooLarge = too_large
-        self._backoff = backoff
         self._give_up_after = give_up_after
         self._grace = grace
         self._stop_at_end = stop_at_end
@@ -151,11 +156,7 @@ class ExactlyOnce:
         self._max_records = max_records
         #: What was committed: records of a transaction that was aborted are not counted.
         self.stats = GuardStats()
-        #: Called now and then.
-        self.tick: Any = None
-        self._provenance = Provenance(
-            str(config["group_id"]), str(config.get("client_id") or ""), dead_letter_form or DeadLetterForm()
-        )
+        self._provenance = Provenance.of(config, dead_letter_form)
         self._group = group_header(str(config["group_id"]))
         self._source = CommittedSource(self._consumer, self.stats)
         self._skipping = Skipping()
@@ -165,15 +166,7 @@ class ExactlyOnce:
         self._limit = max_records
         #: How often a dead letter was cut because its topic refused it, by position.
         self._cuts: Counter[tuple[TopicPartition, int]] = Counter()
-        self._blocked: str | None = None
-        self._waiting = 0
-        self._failing_since: float | None = None
-        self._failures = 0
-        self._pause = backoff[0]
-        self._retry_at = 0.0
-        self._started = False
-        self._stopping = False
-        self._closed = False
+        self._failures = Failures(backoff, give_up_after)
 
     @staticmethod
     def _check_consumer(config: Mapping[str, Any]) -> None:
@@ -190,35 +183,13 @@ class ExactlyOnce:
     def blocked(self) -> str | None:
         """Why nothing is committed at present, or None."""
         registry = self._judge.registry
-        return self._blocked or self._source.undecided or (None if registry is None else registry.blocked)
+        return self._failures.reason or self._source.undecided or (None if registry is None else registry.blocked)
 
     @property
     def unacknowledged(self) -> int:
         """Records that wait because their transaction could not be committed; 0 while nothing blocks. Nothing of them
         is there for readers of committed records."""
-        return self._waiting if self._blocked else 0
-
-    @property
-    def halted(self) -> str | None:
-        """Which partitions are halted by a level or a breaker, and why. None while the line runs."""
-        return self._halting.halted
-
-    @property
-    def levels(self) -> Mapping[str, tuple[Verdict, ...]]:
-        """What became of each promised level so far, by the contract's full name. On the guard's thread only."""
-        return self._halting.levels()
-
-    def resume_levels(self, reason: str = "") -> None:
-        """Go on after a halt; levels are judged anew. May be called from another thread. The reason goes to the log."""
-        self._halting.resume(reason)
-
-    def skip(self, skip: Skip, within: float = 30.0) -> str | None:
-        """Pass over the record before which a partition stands, halted or blocked: for ``protocontract guard skip``.
-
-        To be called from another thread: it waits for the guard's, at most ``within`` seconds. Returns why it was not
-        done, or None.
-        """
-        return self._skipping.ask(skip, within)
+        return self._waiting if self._failures.reason else 0
 
     @property
     def assignment(self) -> set[TopicPartition]:
@@ -285,7 +256,7 @@ class ExactlyOnce:
             if not self._transactions.ready and not self._prepared():
                 source.poll(hold=True)
                 continue
-            if time.monotonic() < self._retry_at or self._registry_waiting():
+            if self._failures.pausing or self._registry_waiting():
                 source.poll(hold=True)
                 continue
             if not any(source.ready()):
@@ -300,7 +271,7 @@ class ExactlyOnce:
                 self._skipping.meet(self._skip)
             if any(source.ready()) or source.behind:
                 self._transact()
-            elif self._blocked is not None and source.member is not None:
+            elif self._failures.reason is not None and source.member is not None:
                 # What could not be committed was committed all the same, or is another member's now.
                 self._works_again()
         self._save_halts()
@@ -476,10 +447,7 @@ class ExactlyOnce:
         counts: PartitionStats,
         violations: Sequence[Violation],
     ) -> Letter:
-        stats.by_rule.update({rule_label(violation) for violation in violations})
-        stats.violations.update(
-            {(self._contract.full_name, rule_label(violation), error_class(violation)) for violation in violations}
-        )
+        stats.count(self._contract.full_name, violations)
         counts.dead_lettered += 1
         letter = dead_letter(raw, self._dead, self._contract, violations, self._provenance, now=time.time())
         for size in TRUNCATED_SIZES[: self._cuts[TopicPartition(raw.topic, raw.partition), raw.offset]]:
@@ -497,7 +465,7 @@ class ExactlyOnce:
             1 for (tp, offset), cuts in self._cuts.items() if cuts and offset < work.marks.get(tp, (0, 0, ""))[0]
         )
         work.stats.transactions = 1
-        _add(self.stats, work.stats)
+        self.stats.add(work.stats)
         self._halting.settle()
         if self.shadow is not None:
             self.shadow.tally.add(work.tally)
@@ -513,16 +481,13 @@ class ExactlyOnce:
     # -- trouble
 
     def _works_again(self) -> None:
-        if self._blocked is not None:
+        if self._failures.reason is not None:
             log.warning("transactions are committed again")
-        self._blocked = None
-        self._failing_since = None
-        self._failures = 0
-        self._pause = self._backoff[0]
+        self._failures.over()
 
     def _prepared(self) -> bool:
         """A new producer, once the pause is over: it ends what the last one left open."""
-        if time.monotonic() < self._retry_at:
+        if self._failures.pausing:
             return False
         if self._sole:
             # Whoever has taken over the name must not be fenced: the group tells, as an error of the poll.
@@ -532,7 +497,9 @@ class ExactlyOnce:
         try:
             self._transactions.prepare()
         except TransactionFailed as failure:
-            self._trouble(f"no transaction can be prepared ({type(failure.error).__name__})", failure.error, SinkError)
+            error = failure.error
+            reason = f"no transaction can be prepared ({type(error).__name__})"
+            self._failures.add(reason, SinkError, forbidden=client.is_forbidden(error))
             return False
         # Offsets that were looked up before may be those of before a transaction that was still on its way.
         self._source.forget()
@@ -548,6 +515,7 @@ class ExactlyOnce:
             )
         self._waiting = work.records
         last = work.last
+        what, trouble = ("dead letters", DeadLetterError) if topic == self._dead else ("the sink", SinkError)
         if client.is_too_large(error) and last is not None:
             if work.records > 1:
                 # It may be any record of them: they go one by one until the one is found.
@@ -558,45 +526,15 @@ class ExactlyOnce:
                 self._cuts[place] += 1
                 return
             self._limit = 1
-            what = "dead letters" if topic == self._dead else "the sink"
             reason = (
                 f"{what}: the record {last.topic}:{last.partition}:{last.offset} is larger than topic {topic} "
                 f"takes ({kind})"
             )
         elif topic is not None:
-            what = "dead letters" if topic == self._dead else "the sink"
             reason = f"{what}: topic {topic} cannot be written ({kind})"
         else:
             reason = f"the transaction cannot be committed ({kind})"
         if work.records > _FEW_RECORDS:
             # It may have been too much for a slow connection: all of it is written again, so less is tried.
             self._limit = max(_FEW_RECORDS, work.records // 4)
-        self._trouble(reason, error, DeadLetterError if topic == self._dead else SinkError)
-
-    def _trouble(self, reason: str, error: BaseException, kind: type[GuardError]) -> None:
-        now = time.monotonic()
-        if self._failing_since is None:
-            self._failing_since = now
-        if self._blocked is None:
-            log.warning("%s; trying again until it works, nothing is skipped", reason)
-        self._blocked = reason
-        self._failures += 1
-        if client.is_forbidden(error) and self._failures >= FORBIDDEN_ATTEMPTS:
-            raise kind(f"{reason}; grant the right to write, then start again: nothing is lost")
-        if self._give_up_after is not None and now - self._failing_since >= self._give_up_after:
-            raise kind(f"{reason}; gave up after {self._give_up_after:g} s: nothing is lost")
-        self._retry_at = now + self._pause
-        self._pause = min(self._pause * 2, self._backoff[1])
-
-
-def _add(total: GuardStats | PartitionStats, more: Any) -> None:
-    """Add the counts of one transaction to those of the process."""
-    for each in fields(total):
-        mine, other = getattr(total, each.name), getattr(more, each.name)
-        if isinstance(mine, Counter):
-            mine.update(other)
-        elif isinstance(mine, int):
-            setattr(total, each.name, mine + other)
-        elif isinstance(total, GuardStats) and each.name == "partitions":
-            for tp, counts in other.items():
-                _add(total.of(tp), counts)
+        self._failures.add(reason, trouble, forbidden=client.is_forbidden(error))

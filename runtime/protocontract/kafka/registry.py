@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from protocontract.kafka.errors import GuardError, Later, RegistryError
+from protocontract.kafka.patience import demand_hope
 from protocontract.kafka.registry_client import Missing, Registered, RegistryClient, Unreachable
 from protocontract.kafka.registry_frames import Frames
 from protocontract.kafka.registry_schema import UnusableSchema, WriterSchema, writer_schema
@@ -138,8 +139,8 @@ class Registry:
     def give_up(self, after: float | None) -> None:
         """Raise RegistryError where the registry has been silent for ``after`` seconds; None is never."""
         blocked = self.blocked
-        if blocked is not None and after is not None and self.blocked_for >= after:
-            raise RegistryError(f"{blocked}; gave up after {after:g} s: nothing is lost")
+        if blocked is not None:
+            demand_hope(blocked, RegistryError, self.blocked_for, after)
 
     # -- asking
 

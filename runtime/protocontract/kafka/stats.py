@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from protocontract.kafka.dead_letter import error_class
 from protocontract.kafka.ports import TopicPartition
+from protocontract.violations import Violation, rule_label
 
 
 @dataclass(slots=True)
@@ -81,6 +84,18 @@ class GuardStats:
         if found is None:
             found = self.partitions[partition] = PartitionStats()
         return found
+
+    def count(self, contract: str, violations: Iterable[Violation]) -> None:
+        """One more record that breaks these rules. ``contract`` is its full name."""
+        labels = {(contract, rule_label(each), error_class(each)) for each in violations}
+        self.violations.update(labels)
+        self.by_rule.update({label for _, label, _ in labels})
+
+    def add(self, more: GuardStats) -> None:
+        """The counts of one transaction, once it is committed. The longest transaction stays what it is."""
+        _add(self, more)
+        for tp, counts in more.partitions.items():
+            _add(self.of(tp), counts)
 
     def _sum(self, name: str) -> int:
         # A copy: other threads read the counts while a rebalance adds partitions.
@@ -165,3 +180,12 @@ class GuardStats:
             "transactions_aborted": self.transactions_aborted,
             "longest_transaction": round(self.longest_transaction, 6),
         }
+
+
+def _add(total: GuardStats | PartitionStats, more: GuardStats | PartitionStats) -> None:
+    for each in fields(total):
+        mine, other = getattr(total, each.name), getattr(more, each.name)
+        if isinstance(mine, Counter):
+            mine.update(other)
+        elif isinstance(mine, int):
+            setattr(total, each.name, mine + other)
