@@ -10,7 +10,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAlias, TypeVar, get_args
 
 from google.protobuf.message import Message
 
@@ -20,7 +20,6 @@ from protocontract.kafka.controls import Controls
 from protocontract.kafka.dead_letter import (
     Provenance,
     dead_letter,
-    error_class,
     for_another_group,
     group_header,
     own_violation,
@@ -32,6 +31,7 @@ from protocontract.kafka.judge import EncodingChoice, Judge
 from protocontract.kafka.letter_form import DeadLetterForm, topic_for
 from protocontract.kafka.outbox import Outbox, Sending, TooLarge
 from protocontract.kafka.partition import Partition
+from protocontract.kafka.patience import demand_hope
 from protocontract.kafka.ports import Client, Fetched, ProducerFactory, error_name
 from protocontract.kafka.record import Record
 from protocontract.kafka.shadow import Shadow
@@ -41,7 +41,7 @@ from protocontract.kafka.stats import GuardStats
 from protocontract.violations import Violation, rule_label
 
 if TYPE_CHECKING:
-    from protocontract.contract import Contract
+    from protocontract.contract import Contract, Outcome
 
 M = TypeVar("M", bound=Message)
 
@@ -52,8 +52,6 @@ log: Final = logging.getLogger("protocontract.kafka")
 
 #: How long one poll waits for records: the longest time that ``stop`` goes unnoticed.
 POLL_MS: Final = 500
-#: Failures in a row after which missing rights are reported as an error: waiting does not grant them.
-FORBIDDEN_ATTEMPTS: Final = 5
 #: Seconds of the grace period that are kept for the last commit and for leaving the group.
 _CLOSING: Final = 2.0
 #: How long one try to write may block: our producers' ``max_block_ms``, in seconds.
@@ -65,6 +63,24 @@ class Engine(Controls, Generic[M]):
 
     #: Whether waiting for an answer must not hold the thread.
     _waits_by_sleeping: ClassVar[bool] = False
+
+    #: The way to a sink and what to call now and then: for the guard process.
+    _sink: Outbox | None = None
+    _tick: Callable[[], object] | None = None
+    # Where the loop is.
+    _in_hand: Record[M] | None = None
+    _ends: Ends | None = None
+    _started = False
+    _closed = False
+    _stopping = False
+    _stopped_at: float | None = None
+    _deadline = 0.0
+    _told_tombstone = False
+    #: Seconds without a sign of life after which the group gives the partitions away.
+    _session: float
+    _due = 0.0
+    _next_commit = 0.0
+    _last_wait_poll = 0.0
 
     def _recognise(self, consumer: Any) -> Client:
         """The client of a consumer. Raises GuardError."""
@@ -138,17 +154,12 @@ class Engine(Controls, Generic[M]):
         self._judge = Judge(contract, encoding)
         #: What a candidate contract would do otherwise, where one was given.
         self.shadow: Final = Shadow.of(shadow, self._judge, encoding)
-        if tombstones not in ("skip", "deliver", "reject"):
-            raise GuardError(f"tombstones: expected skip, deliver or reject, got {tombstones!r}")
-        if too_large not in ("block", "truncate"):
-            raise GuardError(f"too_large: expected block or truncate, got {too_large!r}")
-        if on_reject not in ("dead_letter", "block_key"):
-            raise GuardError(f"on_reject: expected dead_letter or block_key, got {on_reject!r}")
+        _demand_choice("tombstones", tombstones, get_args(Tombstones))
+        _demand_choice("too_large", too_large, get_args(TooLarge))
+        _demand_choice("on_reject", on_reject, get_args(OnReject))
         self._tombstones = tombstones
         self._dead_letter_topic = dead_letter_topic
-        for each in self._judge.contracts:
-            self._dead_letter_topic_of(each)
-        self._check_subscription()
+        self._check_topics()
         check_listener(self._client.listener, listener)
         self._give_up_after = give_up_after
         self._grace = grace
@@ -169,40 +180,14 @@ class Engine(Controls, Generic[M]):
             block_keys=on_reject == "block_key",
         )
         self._skipping = Skipping()
-        self._outbox = Outbox(
-            self._producers(dead_letters),
-            "dead letters",
-            too_large=too_large,
-            backoff=backoff,
-            max_pending=max_pending,
-            acknowledge_within=self._client.answer_within(dead_letters),
-            sleep=self._client.sleep if self._waits_by_sleeping else None,
-        )
-        #: The way to a sink and what to call now and then: for the guard process.
-        self._sink: Outbox | None = None
-        self._tick: Callable[[], object] | None = None
-        self._provenance = Provenance(
-            str(self._consumer.config["group_id"]),
-            str(self._consumer.config.get("client_id") or ""),
-            dead_letter_form or DeadLetterForm(),
-        )
-        self._in_hand: Record[M] | None = None
-        self._ends: Ends | None = None
-        self._started = False
-        self._closed = False
-        self._stopping = False
-        self._stopped_at: float | None = None
-        self._deadline = 0.0
-        self._told_tombstone = False
-        self._due = 0.0
-        #: Seconds without a sign of life after which the group gives the partitions away.
-        self._session = (self._consumer.config.get("session_timeout_ms") or 45_000) / 1000
-        self._next_commit = 0.0
-        self._last_wait_poll = 0.0
+        self._outbox = self._way_to(dead_letters, too_large=too_large, backoff=backoff, max_pending=max_pending)
+        self._provenance = Provenance.of(self._consumer.config, dead_letter_form)
 
     # -- set-up
 
-    def _check_subscription(self) -> None:
+    def _check_topics(self) -> None:
+        for contract in self._judge.contracts:
+            self._dead_letter_topic_of(contract)
         topics = set(self._consumer.subscription() or ()) | {tp.topic for tp in self._consumer.assignment()}
         for topic in sorted(topics):
             contract = self._judge.contract_of(topic)
@@ -221,11 +206,18 @@ class Engine(Controls, Generic[M]):
             )
         return topic_for(topic, str(self._consumer.config["group_id"]))
 
-    def _producers(self, dead_letters: Mapping[str, Any] | ProducerFactory | None) -> ProducerFactory:
+    def _way_to(self, dead_letters: Mapping[str, Any] | ProducerFactory | None, **options: Any) -> Outbox:
         try:
-            return self._client.producers(dead_letters)
+            producers = self._client.producers(dead_letters)
         except ValueError as error:
             raise GuardError(f"dead_letters: {error}") from None
+        return Outbox(
+            producers,
+            "dead letters",
+            acknowledge_within=self._client.answer_within(dead_letters),
+            sleep=self._client.sleep if self._waits_by_sleeping else None,
+            **options,
+        )
 
     def _start(self) -> None:
         """Check that the dead-letter topics are there and take over the consumer. Raises GuardError."""
@@ -248,6 +240,7 @@ class Engine(Controls, Generic[M]):
             self._ends = Ends(self._consumer, self._client.partition)
         self._halting.start(self._source)
         tracing.begin(self)
+        self._session = (self._consumer.config.get("session_timeout_ms") or 45_000) / 1000
         now = time.monotonic()
         self._next_commit = now + self._commit_every
         self._due = min(self._next_commit, self._source.keep_alive_at)
@@ -341,13 +334,13 @@ class Engine(Controls, Generic[M]):
                 return
             source.poll(20 if self.unacknowledged else POLL_MS)
 
-    def _take_from(self, partition: Partition, finish: bool = False) -> Iterator[Record[M]]:
-        """The good records in a partition's buffer. What is bad goes to the outbox on the way."""
-        buffer, ledger, counts, stats = partition.buffer, partition.ledger, partition.stats, self.stats
-        take, judge, clock = ledger.take, self._judge.for_topic(partition.tp.topic), time.monotonic
-        source, quiet, sink = self._source, self._outbox.quiet, self._sink
-        contract, unknown_fields, plain = judge.contract, judge.has_unknown_fields, judge.plain
-        observe, compare = self._halting.observer(partition), self.shadow
+    def _coming(self, partition: Partition) -> Iterator[Fetched]:
+        """The records in a partition's buffer that are to be judged, each taken into the books. It ends where the guard
+        has to look at something else first.
+        """
+        buffer, counts = partition.buffer, partition.stats
+        take, clock = partition.ledger.take, time.monotonic
+        source, quiet = self._source, self._outbox.quiet
         membership, member = self._client.membership, source.membership
         token = membership()
         if not source.still_member():
@@ -355,7 +348,6 @@ class Engine(Controls, Generic[M]):
         group = group_header(self._provenance.group)
         keys = partition.keys
         released: deque[Fetched] | tuple[()] = () if keys is None else keys.released
-        looking = False
         while buffer or released:
             # Asked for every record: the client's own thread may have learned meanwhile that others have the partition.
             if membership() != token:
@@ -376,11 +368,19 @@ class Engine(Controls, Generic[M]):
                 counts.consumed += 1
             partition.epoch = -1 if raw.leader_epoch is None else raw.leader_epoch
             if raw.headers and for_another_group(raw.headers, group):
-                ledger.resolve(raw.offset)
+                partition.ledger.resolve(raw.offset)
                 counts.skipped += 1
-                continue
-            if keys is not None and keys.hold(raw):
-                continue
+            elif keys is None or not keys.hold(raw):
+                yield raw
+
+    def _take_from(self, partition: Partition, finish: bool = False) -> Iterator[Record[M]]:
+        """The good records in a partition's buffer. What is bad goes to the outbox on the way."""
+        ledger, counts, stats, keys, sink = partition.ledger, partition.stats, self.stats, partition.keys, self._sink
+        judge = self._judge.for_topic(partition.tp.topic)
+        contract, unknown_fields, plain = judge.contract, judge.has_unknown_fields, judge.plain
+        observe, compare = self._halting.observer(partition), self.shadow
+        looking = False
+        for raw in self._coming(partition):
             if raw.value is None:
                 record = self._tombstone(partition, raw, contract)
                 if record is not None:
@@ -408,12 +408,9 @@ class Engine(Controls, Generic[M]):
                 return
             if compare is not None:
                 compare(raw, outcome, own)
-            message = outcome.message
+            message, changes = outcome.message, outcome.changes
             if message is None or own is not None:
-                counts.broken += 1
-                stats.unknown_fields += outcome.unknown_fields
-                found = outcome.violations if own is None else (*outcome.violations, own)
-                self._dead_letter(partition, raw, contract, found)
+                self._broken(partition, raw, contract, outcome, own)
                 if self._must_wait():
                     return
                 continue
@@ -422,7 +419,6 @@ class Engine(Controls, Generic[M]):
             if (looking or counts.valid & 15 == 1) and unknown_fields(message):
                 stats.unknown_fields += 1
                 looking = True
-            changes = outcome.changes
             if changes:
                 stats.normalized += 1
             if outcome.violations:
@@ -459,6 +455,18 @@ class Engine(Controls, Generic[M]):
 
     # -- ends of a record
 
+    def _broken(
+        self,
+        partition: Partition,
+        raw: Fetched,
+        contract: Contract[Any],
+        outcome: Outcome[Any],
+        own: Violation | None,
+    ) -> None:
+        partition.stats.broken += 1
+        self.stats.unknown_fields += outcome.unknown_fields
+        self._dead_letter(partition, raw, contract, outcome.violations if own is None else (*outcome.violations, own))
+
     def _finish(self, record: Record[Any]) -> None:
         partition = record._partition
         if partition.alive and partition.ledger.resolve(record.raw.offset):
@@ -483,10 +491,7 @@ class Engine(Controls, Generic[M]):
         if not partition.alive:
             # Its new owner reads it again and decides again.
             return
-        self.stats.by_rule.update({rule_label(violation) for violation in violations})
-        self.stats.violations.update(
-            {(contract.full_name, rule_label(violation), error_class(violation)) for violation in violations}
-        )
+        self.stats.count(contract.full_name, violations)
         letter = dead_letter(
             raw,
             self._dead_letter_topic_of(contract),
@@ -551,10 +556,8 @@ class Engine(Controls, Generic[M]):
         for outbox, error in ((self._outbox, DeadLetterError), (self._sink, SinkError)):
             if outbox is None or outbox.blocked is None:
                 continue
-            if outbox.forbidden and outbox.attempts >= FORBIDDEN_ATTEMPTS:
-                raise error(f"{outbox.blocked}; grant the right to write, then start again: nothing is lost")
-            if self._give_up_after is not None and outbox.blocked_for >= self._give_up_after:
-                raise error(f"{outbox.blocked}; gave up after {self._give_up_after:g} s: nothing is lost")
+            attempts = outbox.attempts if outbox.forbidden else 0
+            demand_hope(outbox.blocked, error, outbox.blocked_for, self._give_up_after, forbidden=attempts)
         if self._judge.registry is not None:
             self._judge.registry.give_up(self._give_up_after)
         self._outbox_in_need.wait(0.05)
@@ -582,3 +585,9 @@ class Engine(Controls, Generic[M]):
         if now >= self._next_commit:
             self._next_commit = now + self._commit_every
         self._due = min(self._next_commit, self._source.keep_alive_at)
+
+
+def _demand_choice(name: str, got: object, choices: tuple[str, ...]) -> None:
+    """Raises GuardError for an option that is none of its choices."""
+    if got not in choices:
+        raise GuardError(f"{name}: expected {', '.join(choices[:-1])} or {choices[-1]}, got {got!r}")
