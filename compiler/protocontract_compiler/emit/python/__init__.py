@@ -22,7 +22,7 @@ from protocontract_compiler.emit.python.layout import laid_out
 from protocontract_compiler.emit.python.module import PB, RUNTIME, Module
 from protocontract_compiler.emit.python.normalize import Normalizers
 from protocontract_compiler.emit.python.relate import Relations
-from protocontract_compiler.emit.python.spots import tuple_code
+from protocontract_compiler.emit.python.spots import tuple_code, where
 from protocontract_compiler.emit.python.tensors import Kind, Tensors
 from protocontract_compiler.emit.python.validate import Validators
 from protocontract_compiler.emit.python.walk import options_code
@@ -36,6 +36,16 @@ from protocontract_compiler.passes.codes import RulePlace, places
 if TYPE_CHECKING:
     from protocontract_compiler.pipeline import CompileOptions
 
+# What a reader has to know who never saw such a module: what its functions do, and the rest.
+_STEPS = {
+    "_normalize": "brings values into their normal form",
+    "_validate": "checks the rules of buf.validate",
+    "_relate": "checks the relations between values",
+}
+_HOW_TO_READ = """\
+Each returns a list of violations, or None while there is none. A comment `user.proto:12  string.min_len`
+names the line of the contract that the code beside it carries out, and which rule of that line.
+In functions `m` is the message, and `at` how it was reached: (what holds it, path, subscripts, contract)."""
 # Error codes are named in the module while a reader can still go through them; all of them are in every violation.
 _MAX_NAMED_CODES = 400
 # Messages that hold each other have more paths than anybody reads.
@@ -71,7 +81,7 @@ def module_source(schema: ir.Schema, file: ir.File) -> str:
         _write_contract(module, message, names[message.full_name], functions, tensors, contracts)
     for functions_of_a_kind in (normalizers, validators, relations):
         functions_of_a_kind.write_waiting()
-    return _assembled(module, messages, codes, contracts, sorted(names.values()))
+    return _assembled(module, messages, codes, contracts, [*names.values()])
 
 
 def _assembled(
@@ -87,30 +97,34 @@ def _assembled(
     imports = [_pb_import(module.file.name), f"from protocontract import _codegen_v1 as {RUNTIME}"]
     # A module whose name is no Python name is imported by a function of the runtime's.
     writer.lines(imports if imports[0].startswith(("from ", "import ")) else reversed(imports))
-    if codes:
-        _title(writer, "Error codes: constant across releases, so that programs need not read prose")
-        writer.lines(codes)
-    for section in (module.fields, module.rules, module.tensors, module.constants):
+    module.fields.title += module.field_types()
+    for section in (module.fields, module.rules, module.tensors, module.constants, module.bound):
         if section.lines:
             _title(writer, section.title)
-            writer.lines(module.field_lines() if section is module.fields else section.lines)
+            writer.lines(section.in_order())
     for function in module.functions:
         writer.line()
         writer.line()
         writer.lines(function.splitlines())
     writer.line()
-    _title(writer, "Contracts")
+    _title(writer, "Contracts, each with its promises: field path, its rules in words, their ids")
     writer.lines(contracts.text().splitlines())
+    if codes:
+        _title(
+            writer,
+            "Error codes, as `Violation.code` has them: constant across releases, so that no program reads prose",
+        )
+        writer.lines(codes)
     writer.line()
     with writer.block("__all__ = ["):
-        writer.lines(f"{literal(name)}," for name in [*(line.split(":")[0] for line in codes), *public])
+        writer.lines(f"{literal(name)}," for name in [*public, *(line.split(":")[0] for line in codes)])
     writer.line("]")
     return laid_out(writer.text())
 
 
 def _title(writer: Writer, title: str) -> None:
     writer.line()
-    writer.line(f"# {title}")
+    writer.lines(f"# {line}" for line in title.splitlines())
 
 
 def _write_header(module: Module, messages: list[ir.Message], writer: Writer) -> None:
@@ -119,16 +133,24 @@ def _write_header(module: Module, messages: list[ir.Message], writer: Writer) ->
     for message in messages:
         version_ = message.contract.version if message.contract is not None else ""
         if version_:
-            digest = fingerprint(module.schema, message.full_name)
-            writer.line(f"# {message.full_name}: contract {version_}, sha256 {digest}")
+            writer.line(f"# {message.full_name}: contract {version_}")
+            writer.line(f"#   sha256 {fingerprint(module.schema, message.full_name)}")
     delegated = [message for message in messages if message.delegated is not None]
     if not delegated:
-        writer.line("# All buf.validate rules are compiled.")
+        writer.line("# All buf.validate rules are compiled here; none is left to protovalidate.")
     for message in delegated:
         reason = printable(" ".join(str(message.delegated).split()))
         writer.line(f"# {message.full_name} is left to protovalidate, because of rule {reason}")
     # A docstring must not end in a quote, nor hold three, nor escape.
-    writer.line(f'"""Contracts of {name}."""' if '"' not in name and "\\" not in name else '"""Contracts."""')
+    writer.line(f'"""Contracts of {name}.' if '"' not in name and "\\" not in name else '"""Contracts.')
+    writer.line()
+    writer.line("To read: the contracts stand below the functions, each with its promises in words.")
+    steps = [word for word in _STEPS if any(f"def {word}_" in function for function in module.functions)]
+    if steps:
+        writer.line("A record goes through these functions of its message, in this order:")
+        writer.lines(f"    {word + '_…':<13} {_STEPS[word]}" for word in steps)
+        writer.lines(_HOW_TO_READ.splitlines())
+    writer.line('"""')
 
 
 def _pb_import(proto_file: str) -> str:
@@ -181,6 +203,8 @@ def _write_contract(
 ) -> None:
     schema = module.schema
     contract = message.contract or ir.ContractOptions()
+    if message.place.line:
+        writer.line(f"# {where(message.place)}")
     with writer.block(f"{name}: Final = {RUNTIME}.Contract("):
         writer.line(f"{class_of(PB, message.python_path)},")
         writer.line(f"full_name={literal(message.full_name)},")

@@ -191,7 +191,7 @@ class Emitter:
     def _nanos(self, message: Code) -> Code:
         if not message.text.isidentifier():
             return self._helper("nanos", message)
-        return Code(f"{message.text}.seconds * 1000000000 + {message.text}.nanos", source.SUM)
+        return Code(f"{message.text}.seconds * 1_000_000_000 + {message.text}.nanos", source.SUM)
 
     def _converted(self, container: Code, type_: Type, message_type: str = "") -> Code:
         """A stored list or map with times as nanoseconds and wrappers unwrapped."""

@@ -6,6 +6,8 @@ module-level name. The functions come after the constants, the contracts last.
 
 from __future__ import annotations
 
+import math
+import textwrap
 from dataclasses import dataclass, replace
 
 from protocontract_compiler import ir
@@ -16,6 +18,15 @@ from protocontract_compiler.passes import reach
 
 RUNTIME = "_rt"
 PB = "_pb"
+# Numbers of types, as descriptor.proto has them, and its names without their prefix; 0 is ours.
+_TYPE_NAMES = {
+    0: "a oneof",
+    **{
+        number: name.removeprefix("TYPE_").lower()
+        for name, number in vars(ir).items()
+        if name.startswith("TYPE_") and isinstance(number, int)
+    },
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,13 +52,23 @@ class Module(Constants[Names]):
         self.typing = {"Final"}
         #: Messages that hold a sensitive field, however deep: their own values are as private.
         self.private = reach.with_work(schema, lambda message: any(f.governance.sensitive for f in message.fields))
-        self.fields = Section("Fields, as field paths name them: number, name, type, and the types of a map's entries")
-        self.rules = Section("Rules: contract, field path, id, message, place in buf.validate's FieldRules")
-        self.constants = Section("Patterns, sets and normalizers, built once")
-        self.tensors = Section("Tensors and labels: path, name, dtype and dims; path and number of classes")
+        self.fields = Section("Fields (_F_), as field paths name them: number, name, type in descriptor.proto")
+        self.rules = Section(
+            "Rules (_R_): contract, field path, id, message, place in buf.validate's FieldRules. A message that\n"
+            "others hold has its rules once for itself and once for each of them: paths start at the record"
+        )
+        self.tensors = Section(
+            "What models see (_T_ tensor: path, name, dtype, dims; _L_ label: path, number of classes)"
+        )
+        self.constants = Section("Patterns and tables, built once")
+        self.bound = Section(
+            "Normalizers (_NORMALIZE_) and checks of relations (_CHECK_), built once with their options; the fields\n"
+            "(_SITE_) that their violations and changes are about"
+        )
         self.functions: list[str] = []
-        self._message_order = {name: place for place, name in enumerate(file.messages)}
-        self._field_order: dict[str, tuple[int, int]] = {}
+        #: Types of fields that stand in field elements.
+        self._types: set[int] = set()
+        self._has_maps = False
 
     def runtime(self, name: str) -> str:
         """Code for a helper of the private runtime module."""
@@ -78,28 +99,33 @@ class Module(Constants[Names]):
 
     def own_constant(self, code: str, hint: str) -> str:
         """As ``constant``, but under a name of its own where the code is there under another one already."""
-        first = self.constant(code, hint)
-        name = f"_{screaming(hint)}"
-        return first if first == name else self._once(self.constants, first, name, key=f"{first} as {name}")
+        return self._once_as(self.constants, code, f"_{screaming(hint)}")
+
+    def bound_constant(self, code: str, hint: str) -> str:
+        """The name of a normalizer, a check of a relation or a site, of its own as that of ``own_constant``."""
+        return self._once_as(self.bound, code, f"_{screaming(hint)}")
 
     def field_element(self, message: str, described: ir.Field) -> str:
         """The name of the FieldElement of a field."""
         types = ""
+        self._types.add(described.type)
         if described.key is not None and described.value is not None:
             types = f", {described.key.type}, {described.value.type}"
+            self._types |= {described.key.type, described.value.type}
+            self._has_maps = True
         if described.governance.sensitive:
             types += ", sensitive=True"
         code = f"{RUNTIME}.FieldElement({described.number}, {literal(described.name)}, {described.type}{types})"
-        name = self._once(
-            self.fields, code, f"_F_{self._short(message)}_{screaming(described.name)}", key=f"{message}.{code}"
-        )
-        self._field_order[name] = (self._message_order.get(message, len(self._message_order)), described.number)
-        return name
+        return self._once(
+            self.fields, code, f"_F_{self._short(message)}_{screaming(described.name)}", key=f"{message}.{code}",
+            order=self._field_order(message, described.number),
+        )  # fmt: skip
 
-    def field_lines(self) -> list[str]:
-        """The constants of fields, by message and number; those of oneofs and of other files' messages last."""
-        last = (len(self._message_order) + 1, 0)
-        return sorted(self.fields.lines, key=lambda line: self._field_order.get(line.partition(":")[0], last))
+    def field_types(self) -> str:
+        """The rest of the title of fields: which numbers of types there are, each with its name."""
+        maps = ", of maps also those of key and value" if self._has_maps else ""
+        listed = ", ".join(f"{number} {_TYPE_NAMES[number]}" for number in sorted(self._types))
+        return f"{maps}\n{textwrap.fill(f'({listed})', 100)}"
 
     def tensor(self, message: str, name: str, code: str) -> str:
         """The name of the TensorField or LabelField of a field, whose code that is."""
@@ -115,7 +141,11 @@ class Module(Constants[Names]):
     def oneof_element(self, message: str, name: str) -> str:
         """The name of the FieldElement of a oneof, which has a name only."""
         code = f"{RUNTIME}.FieldElement(0, {literal(name)}, 0)"
-        return self._once(self.fields, code, f"_F_{self._short(message)}_{screaming(name)}", key=f"{message}.{code}")
+        self._types.add(0)
+        return self._once(
+            self.fields, code, f"_F_{self._short(message)}_{screaming(name)}", key=f"{message}.{code}",
+            order=self._field_order(message, math.inf),
+        )  # fmt: skip
 
     def path_code(self, path: Path) -> str:
         """Code of a path template: field elements, with EACH where a violation fills in a subscript."""
@@ -142,8 +172,12 @@ class Module(Constants[Names]):
         default_class: tuple[str, str] | None = None,
         needs: tuple[str, ...] = (),
         reads: tuple[str, ...] | None = None,
+        oneof: str = "",
     ) -> str:
-        """The name of the Rule constant of one rule at one place. ``reads``: all fields that a message's rule reads."""
+        """The name of the Rule constant of one rule at one place. ``reads``: all fields that a message's rule reads.
+
+        ``oneof``: the last part of the path where it is one, for the constant's name.
+        """
         place = rule_path
         path_argument = literal(rule_path)
         if extension is not None:
@@ -169,7 +203,8 @@ class Module(Constants[Names]):
             arguments.append(f"needs={literal(needs)}")
         if reads is not None:
             arguments.append(f"reads={literal(reads)}")
-        hint = "_".join([self._short(contract), *(screaming(step.field.name) for step in path)])
+        names = [*(step.field.name for step in path), *([oneof] if oneof else [])]
+        hint = "_".join([self._short(contract), *map(screaming, names)])
         words = screaming(rule_id) if len(rule_id) <= 40 and rule_id.replace(".", "_").isidentifier() else "CEL"
         return self._once(
             self.rules, f"{RUNTIME}.Rule({', '.join(arguments)})", f"_R_{hint}_{words}", key=f"{arguments}{place}"

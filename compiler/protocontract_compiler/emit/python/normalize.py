@@ -38,6 +38,11 @@ class _Value:
         return assignment("m", self.field.name, code)
 
 
+def _own(names: Names, word: str, field: ir.Field) -> str:
+    """A local called ``word``, with the field's name before it where another field has that already."""
+    return names.fresh(word if names.is_free(word) else f"{snake(field.name)}_{word}")
+
+
 class Normalizers(Walkers):
     """The normalize functions of one module."""
 
@@ -45,6 +50,7 @@ class Normalizers(Walkers):
     parameters = "changes: list[_rt.Change]"
     result = "found"
     arguments = "changes"
+    says = "Normalizes {} in place; returns what was refused."
 
     def __init__(self, module: Module) -> None:
         super().__init__(module, has_normalizer)
@@ -74,11 +80,11 @@ class Normalizers(Walkers):
                         with guard:
                             self._value(message, field, _Value(name, field, ""), writer, names)
                 case ir.Shape.REPEATED:
-                    index, name = names.fresh("i"), names.fresh("value")
+                    index, name = names.fresh("i"), _own(names, "value", field)
                     with writer.block(f"for {index}, {name} in enumerate({place}[:]):"):
                         self._value(message, field, _Value(name, field, index), writer, names)
                 case ir.Shape.MAP:
-                    key, name = names.fresh("key"), names.fresh("value")
+                    key, name = names.fresh("key"), _own(names, "value", field)
                     with writer.block(f"for {key} in sorted({place}):"):
                         writer.line(f"{name} = {place}[{key}]")
                         self._value(message, field, _Value(name, field, key), writer, names)
@@ -98,9 +104,9 @@ class Normalizers(Walkers):
             # Says how JSON is read, and is refused on a text where it is written.
             options = tuple(pair for pair in options if pair[0] != "quoted_numbers")
         code = f"{self._rt(normalizer.kind)}({options_code(options)})"
-        bound = self.module.own_constant(code, f"{normalizer.kind}_{snake(message.python_path)}_{field.name}")
+        bound = self.module.bound_constant(code, f"normalize_{snake(message.python_path)}_{field.name}")
         site = self.site(message, field, normalizer.kind, spoils=(normalizer.target,) if normalizer.target else ())
-        result = names.fresh("result")
+        result = _own(names, "result", field)
         match normalizer.kind:
             case "money" if normalizer.target:
                 self._money(message, normalizer.target, bound, site, value, result, writer, names)
@@ -167,7 +173,7 @@ class Normalizers(Walkers):
         """The code of the currency goes into a sibling: a string, or an enum whose values have codes."""
         target = message.field(target_name)
         place = attribute("m", target.name)
-        known = names.fresh("known")
+        known = _own(names, "known", value.field)
         stored = f"{result}.currency"
         if target.enum is not None:
             codes = currency_codes(self.schema.enums[target.enum])
@@ -240,7 +246,9 @@ class Normalizers(Walkers):
         self, message: ir.Message, other: ir.Field, relation: ir.Relation, value: _Value, edits: str, writer: Writer
     ) -> None:
         unit = relation.option("unit", "code_point")
-        remapper = self.module.constant(f"{self._rt('spans_remapper')}(unit={literal(unit)})", f"spans_remapper_{unit}")
+        remapper = self.module.bound_constant(
+            f"{self._rt('spans_remapper')}(unit={literal(unit)})", f"spans_remapper_{unit}"
+        )
         fields = tuple(relation.option(name) for name in ("start", "end", "surface"))
         text = str(relation.option("text"))
         site = self.site(message, other, "spans", (text,), source=message.field(text))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 from protocontract_compiler import ir
 from protocontract_compiler.emit.names import Names, attribute, literal, snake
 from protocontract_compiler.emit.python.module import Module
@@ -26,6 +28,7 @@ class Relations(Walkers):
     parameters = "out: list[_rt.Violation] | None"
     result = "out"
     arguments = "out"
+    says = "Adds to `out` what breaks the relations in {}."
 
     def __init__(self, module: Module) -> None:
         super().__init__(module, has_relation)
@@ -45,7 +48,11 @@ class Relations(Walkers):
         named = _FIELD_OPTIONS[relation.kind]
         options = tuple((name, value) for name, value in relation.options if name not in named)
         code = f"{self.module.runtime(relation.kind)}({options_code(options)})"
-        return self.module.own_constant(code, f"{relation.kind}_{snake(message.python_path)}_{field.name}")
+        return self.module.bound_constant(code, f"check_{snake(message.python_path)}_{field.name}_{relation.kind}")
+
+    def _note(self, site: str, found: str, values: str, writer: Writer) -> None:
+        writer.line(f"found = {found}")
+        writer.line(f"out = {self.module.runtime('refuse_all')}(out, {site}, found, {values}, at)")
 
     def _spans(self, message: ir.Message, field: ir.Field, relation: ir.Relation, writer: Writer, names: Names) -> None:
         text = str(relation.option("text"))
@@ -58,7 +65,7 @@ class Relations(Walkers):
         columns.append(_column(items, str(surface)) if surface else "None")
         with writer.block(f"if {items}:"):
             found = f"{checker}({', '.join([attribute('m', text), *columns])})"
-            writer.line(f"out = {self.module.runtime('refuse_all')}(out, {site}, {found}, {items}, at)")
+            self._note(site, found, items, writer)
 
     def _sequence(
         self, message: ir.Message, field: ir.Field, relation: ir.Relation, writer: Writer, names: Names
@@ -71,7 +78,7 @@ class Relations(Walkers):
         if other:
             arguments.append(f"len({attribute('m', str(other))})")
         found = f"{checker}({', '.join(arguments)})"
-        writer.line(f"out = {self.module.runtime('refuse_all')}(out, {site}, {found}, {values}, at)")
+        self._note(site, found, values, writer)
 
     def _graph(self, message: ir.Message, field: ir.Field, relation: ir.Relation, writer: Writer, names: Names) -> None:
         checker, site = self._checker(message, field, relation), self.site(message, field, "graph")
@@ -88,7 +95,7 @@ class Relations(Walkers):
             listed = f"[[{each}] if {given} else [] for item in {items}]"
         found = f"{checker}({_column(items, str(relation.option('id')))}, {listed})"
         with writer.block(f"if {items}:"):
-            writer.line(f"out = {self.module.runtime('refuse_all')}(out, {site}, {found}, {items}, at)")
+            self._note(site, found, items, writer)
 
     def _tensor(
         self, message: ir.Message, field: ir.Field, relation: ir.Relation, writer: Writer, names: Names
@@ -100,12 +107,9 @@ class Relations(Walkers):
         value = attribute("m", field.name)
         given = f"{attribute('m', str(shape))}[:]" if shape else "None"
         found = f"{checker}({value}, {given}, sizes)"
-        line = f"out = {self.module.runtime('refuse_all')}(out, {site}, {found}, None, at)"
-        if field.has_presence:
-            with writer.block(f"if m.HasField({literal(field.name)}):"):
-                writer.line(line)
-        else:
-            writer.line(line)
+        given_too = writer.block(f"if m.HasField({literal(field.name)}):") if field.has_presence else nullcontext()
+        with given_too:
+            self._note(site, found, "None", writer)
 
 
 def _column(items: str, name: str) -> str:

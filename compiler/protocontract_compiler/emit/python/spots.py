@@ -44,7 +44,20 @@ def comment(place: ir.Place, what: str) -> str:
     if not place.line:
         return f"  # {what}" if what.isprintable() and len(what) < 60 else ""
     short = what if what.isprintable() and len(what) < 60 else "cel"
-    return f"  # {printable(place.file.rpartition('/')[2])}:{place.line}  {short}"
+    return f"  # {where(place)}  {short}"
+
+
+def where(place: ir.Place) -> str:
+    """The file, without its folder, and the line of a place in the contract; empty where that is not known."""
+    return f"{printable(place.file.rpartition('/')[2])}:{place.line}" if place.line else ""
+
+
+def told(message: ir.Message) -> str:
+    """A message and the line of the contract where it is declared, for a docstring."""
+    name = message.full_name.rpartition(".")[2]
+    place = where(message.place)
+    # A docstring must not end in a quote, nor hold three, nor escape.
+    return f"{name} ({place})" if place and '"' not in place and "\\" not in place else name
 
 
 def singular_name(plural: str) -> str:

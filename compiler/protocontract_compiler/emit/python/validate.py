@@ -16,7 +16,7 @@ from protocontract_compiler.cel.checks import as_check
 from protocontract_compiler.emit.names import Names, attribute, literal, snake
 from protocontract_compiler.emit.python.cel_expr import emit, emit_condition
 from protocontract_compiler.emit.python.module import Module, governance_keywords
-from protocontract_compiler.emit.python.spots import Spot, comment, native_condition, singular_name, tuple_code
+from protocontract_compiler.emit.python.spots import Spot, comment, native_condition, singular_name, told, tuple_code
 from protocontract_compiler.emit.walk import MessageFunctions, has_rules
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.ir_cel import FieldRef, Program
@@ -29,6 +29,9 @@ _INLINE_DEPTH = 5
 _INLINE_TOTAL = 400
 
 _NO_RULES = ir.ValueRules()
+
+# Rules of buf.validate that say nothing of what a constant of theirs holds.
+_GENERAL = frozenset({"pattern", "in", "not_in"})
 
 _CLOCK = re.compile(r"\bnow\b")
 
@@ -86,16 +89,26 @@ class _Function:
         # Locals that hold fields, by message variable and field; a block's own are forgotten at its end.
         self._cached: list[dict[tuple[str, str], str]] = [{}]
         self._messages = {"m"}
+        # Subscripts of lists by depth of nesting: loops that follow each other share one.
+        self._indices: list[str] = []
+        self._loops = 0
+        # What the check that is being written is about, for names of its constants.
+        self._about = ""
 
     def text(self) -> str:
         """The source of the function."""
         annotation = self._module.annotation(self._root)
         runtime = self._module.runtime("Violation")
         with self._writer.block(f"def {self._name}(m: {annotation}) -> list[{runtime}] | None:"):
+            self._writer.line(f'"""{self._says()}"""')
             self._writer.line(f"out: list[{runtime}] | None = None")
             self._message(self._root, "m", Spot())
             self._writer.line("return out")
         return self._writer.text()
+
+    def _says(self) -> str:
+        holds = any(field.element_message in self._validators.work for field in self._root.fields)
+        return f"What breaks the rules of {told(self._root)}{' or of messages in it' if holds else ''}."
 
     # -- messages
 
@@ -174,7 +187,7 @@ class _Function:
             inner = self._module.path_code(spot.path).removeprefix("(").removesuffix(")").rstrip(",")
             rule = self._module.rule(
                 self._root.full_name, spot.path, "required", "exactly one field is required in oneof",
-                path_code=f"({f'{inner}, ' if inner else ''}{element},)", reads=oneof.fields,
+                path_code=f"({f'{inner}, ' if inner else ''}{element},)", reads=oneof.fields, oneof=oneof.name,
                 governed=ir.Governance(contexts=_contexts(message)),
             )  # fmt: skip
             self._line_add(rule, "None", spot)
@@ -250,10 +263,12 @@ class _Function:
             for check in rules.checks:
                 self._check(check, values, values, spot, governed, items=message)
             if loops:
-                index, item = self._names.fresh("i"), self._names.fresh(singular_name(field.name))
+                index, item = self._index(), self._names.fresh(singular_name(field.name))
                 head = f"for {index}, {item} in enumerate({values}):"
+                self._loops += 1
                 with self._block(head), self._unless_zero(items, field, item):
                     self._element(items, child, field, item, spot.each(index))
+                self._loops -= 1
 
     def _map(self, field: ir.Field, rules: ir.ValueRules, child: str | None, base: str, spot: Spot) -> None:
         assert field.key is not None
@@ -362,7 +377,7 @@ class _Function:
             return value
         if part.message in ("google.protobuf.Timestamp", "google.protobuf.Duration"):
             name = self._names.fresh(f"{value}_ns")
-            self._writer.line(f"{name} = {value}.seconds * 1000000000 + {value}.nanos")
+            self._writer.line(f"{name} = {value}.seconds * 1_000_000_000 + {value}.nanos")
             return name
         if part.message in ir.WRAPPERS:
             name = self._names.fresh(f"{value}_value")
@@ -390,6 +405,7 @@ class _Function:
         ``items`` is the message type of a container's elements, ``reads`` all fields that the rule of a message reads.
         """
         shown = comment(check.place, check.rule_path or check.rule_id)
+        self._about = self._subject(check, spot)
         if check.program is None:
             with self._writer.block(f"if {native_condition(check, this)}:{shown}"):
                 self._line_add(self._rule(check, check.message, spot, governed, for_key, reads), value, spot)
@@ -495,10 +511,19 @@ class _Function:
         for scope in reversed(self._cached):
             if key in scope:
                 return scope[key]
-        name = self._names.fresh(snake(field.name))
+        hint = snake(field.name)
+        if base != "m" and not (self._names.is_free(hint) and self._names.is_free(f"{hint}_")):
+            hint = f"{base}_{hint}"
+        name = self._names.fresh(hint)
         self._writer.line(f"{name} = {attribute(base, field.name)}{suffix}")
         self._cached[-1][key] = name
         return name
+
+    def _index(self) -> str:
+        """The variable of a list's subscript in the loop that comes."""
+        if self._loops == len(self._indices):
+            self._indices.append(self._names.fresh("ijk"[self._loops] if self._loops < 3 else "index"))
+        return self._indices[self._loops]
 
     @contextmanager
     def _block(self, head: str) -> Iterator[None]:
@@ -529,7 +554,17 @@ class _Function:
         """A module-level constant. Patterns are compiled by the engines that the private runtime module offers."""
         if value_code.startswith(("re.", "re2.")):
             value_code = self._rt(value_code)
-        return self._module.constant(value_code, hint)
+        return self._module.own_constant(value_code, f"{hint}_{self._about}" if self._about else hint)
+
+    def _subject(self, check: ir.Check, spot: Spot) -> str:
+        """What a check is about, for names: a format (``uuid``), else the field, else the rule of a message."""
+        *_, word = check.rule_id.split(".")
+        if check.rule_id and check.rule_path.endswith(check.rule_id) and word not in _GENERAL:
+            return word
+        if spot.path:
+            step = spot.path[-1]
+            return f"{snake(self._validators.schema.messages[step.message].python_path)}_{step.field.name}"
+        return check.rule_id.replace(".", "_") if len(check.rule_id) <= 40 else ""
 
     def runtime(self, name: str) -> str:
         """Code for a helper of the private runtime module."""

@@ -13,6 +13,7 @@ from dataclasses import replace
 from protocontract_compiler import ir
 from protocontract_compiler.emit.names import Names, attribute, literal, snake
 from protocontract_compiler.emit.python.module import Module, governance_keywords
+from protocontract_compiler.emit.python.spots import told
 from protocontract_compiler.emit.walk import FunctionPerMessage
 from protocontract_compiler.emit.writer import Writer
 
@@ -26,6 +27,8 @@ class Walkers(FunctionPerMessage):
     result: str
     #: Arguments that a call passes on.
     arguments: str
+    #: What a function does, for its docstring, with a place for the message.
+    says: str
 
     def __init__(self, module: Module, has_work: Callable[[ir.Message], bool]) -> None:
         super().__init__(module.schema, module.names, module.functions, has_work)
@@ -59,7 +62,7 @@ class Walkers(FunctionPerMessage):
         if spoils:
             arguments.append(f"spoils={literal(spoils)}")
         code = f"{self.module.runtime('Site')}({', '.join(arguments)})"
-        return self.module.constant(code, f"site_{snake(message.python_path)}_{field.name}_{word}")
+        return self.module.bound_constant(code, f"site_{snake(message.python_path)}_{field.name}_{word}")
 
     def text(self, message: ir.Message, function: str) -> str:
         """The text of a message's function, whose name that is."""
@@ -69,6 +72,7 @@ class Walkers(FunctionPerMessage):
         violations = f"list[{self.module.runtime('Violation')}] | None"
         head = f"def {function}(m: {annotation}, {self.parameters}, at: _rt.Link = None)"
         with writer.block(f"{head} -> {violations}:"):
+            writer.line(f'"""{self.says.format(told(message))}"""')
             self.begin(writer, violations)
             self.own(message, writer, names)
             for field in message.fields:
