@@ -7,15 +7,17 @@ import sys
 import time
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from protocontract.normalize import quantity
+from protocontract.normalize import quantity, quantity_units
 from protocontract.normalize.quantity_units import UnitError, conversion, parse_unit
 from protocontract.violations import Change, Normalized, OptionError, Refusal, Refused
+from protocontract_compiler.dynamic import load_protos
 from tests.examples import examples
 
 PROPERTY = settings(max_examples=examples(200), derandomize=True, deadline=None, database=None)
@@ -259,3 +261,23 @@ def test_what_a_unit_means_does_not_depend_on_units_before_it() -> None:
             continue
         with pytest.raises(UnitError):
             parse_unit(text)
+
+
+def test_a_contract_loads_units_before_a_value_needs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "scales.proto").write_text(
+        """syntax = "proto3";
+        import "protocontract/v1/contract.proto";
+        message Plain { string text = 1; }
+        message Weighed { string weight = 1 [(protocontract.v1.field).quantity.unit = "kg"]; }
+        message Pallet { repeated Weighed boxes = 1; }
+        """
+    )
+    contracts = load_protos([tmp_path], proto_path=tmp_path)
+    loaded: list[str] = []
+    for name in ("Plain", "Weighed", "Pallet"):
+        monkeypatch.setattr(quantity_units, "load_units", lambda name=name: loaded.append(name))
+        contracts[name].warm_up()
+    assert loaded == ["Weighed", "Pallet"]
+    monkeypatch.undo()
+    quantity_units.load_units()
+    assert quantity_units._pint.cache_info().currsize == 1

@@ -118,6 +118,11 @@ def _pint() -> _Pint:
     return _Pint(registry, frozenset(dir(registry)))
 
 
+def load_units() -> None:
+    """Import Pint and read its definitions, which the first unit would wait for; nothing where that was done."""
+    _pint()
+
+
 def _registry() -> UnitRegistry[Any]:
     return _pint().registry
 

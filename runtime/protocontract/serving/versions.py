@@ -203,6 +203,10 @@ class Versions:
     async def start(self, specs: Sequence[ModelSpec]) -> None:
         """Load all versions. Raises ContractError with everything that keeps the service from starting."""
         specs = named(specs, self._plan)
+        # A request that waits for the units of its first quantity would miss its deadline.
+        for method in self._plan.methods:
+            await asyncio.to_thread(method.request.warm_up)
+            await asyncio.to_thread(method.response.warm_up)
         loaded = await asyncio.gather(*(self._load(spec) for spec in specs))
         problems = [each for each in loaded if isinstance(each, NotLoaded)]
         running = [each for each in loaded if isinstance(each, Running)]

@@ -13,7 +13,19 @@ import pytest
 from protocontract.chain import EvidenceLog, ValueStore, digest, verify, verify_record
 from protocontract.chain.verify import records
 from protocontract.serving import ModelSpec
-from tests.serving.serve.lab import CALLS, Engines, message, moods, refusal, rows, scaled, serving, steps, trailers
+from tests.serving.serve.lab import (
+    CALLS,
+    Engines,
+    contracts,
+    message,
+    moods,
+    refusal,
+    rows,
+    scaled,
+    serving,
+    steps,
+    trailers,
+)
 
 
 @pytest.fixture
@@ -71,6 +83,28 @@ def test_all_stages_of_a_request(tmp_path: Path, model: list[ModelSpec]) -> None
     assert postprocess.digest_in == digest(message("Scores", scores=np.array([[3, 0, 0]], "<f4").tobytes()))
     assert store.get(infer.digest_out)["scores"].tolist() == [[3, 0, 0]]
     assert verify(path).ok
+
+
+def test_a_request_is_normalised_and_held_to_its_rules_once(
+    tmp_path: Path, model: list[ModelSpec], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    contract: Any = contracts()["Saying"]
+    done: list[str] = []
+    for name in ("_normalize", "_validate"):
+        held = getattr(contract, name)
+        monkeypatch.setattr(contract, name, lambda *given, name=name, held=held: (done.append(name), held(*given))[1])
+    path = tmp_path / "evidence.jsonl"
+
+    async def main() -> None:
+        with EvidenceLog(path) as log:
+            async with serving("Moods", model, steps=steps(), evidence=log) as (_, call):
+                await call(saying("  well... ", request_id="r-7"))
+
+    asyncio.run(main())
+    assert done == ["_normalize", "_validate"]
+    normalize, validate, *_ = stages(path, "r-7")
+    assert normalize.nanoseconds > 0
+    assert validate.nanoseconds > 0
 
 
 def test_requests_of_one_batch_are_one_chain(tmp_path: Path, model: list[ModelSpec]) -> None:

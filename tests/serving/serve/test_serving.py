@@ -14,6 +14,7 @@ import pytest
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
+from protocontract.contract import Contract
 from protocontract.serving import EngineOptions, InferenceServer, ModelSpec
 from protocontract.violations import ContractError
 from tests.serving.serve.lab import (
@@ -61,6 +62,22 @@ def test_a_request_comes_back_with_what_ran_it(model: list[ModelSpec]) -> None:
                 "protocontract-model": "same@1.0.0",
                 "protocontract-provider": "cpu",
             }
+
+    asyncio.run(main())
+
+
+def test_what_contracts_load_late_is_loaded_before_it_is_ready(
+    model: list[ModelSpec], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warm: list[str] = []
+    monkeypatch.setattr(Contract, "warm_up", lambda contract: warm.append(contract.full_name))
+
+    async def main() -> None:
+        async with serving("Echo", model) as (server, _):
+            assert warm == ["lab.v1.Rows", "lab.v1.Same"]
+            warm.clear()
+            await server.check()
+            assert warm == ["lab.v1.Rows", "lab.v1.Same"]
 
     asyncio.run(main())
 
