@@ -8,7 +8,7 @@ import os
 import signal
 import sys
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, NamedTuple
@@ -96,7 +96,6 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
         there = Cluster({**for_consumer, **config})
         watch = OldestWatch(partial(look, there, dead), options.watch_dead_letters)
     health = _health(options, work, watch)
-
     asked = Asked(guard.shadow, options.format)
 
     def step() -> None:
@@ -110,19 +109,10 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
                 guard.stop()
 
     work.tick(step)
-    interrupted = False
     with _signals(guard) as received, asked.listening():
         try:
             if not options.skip_checks:
-                checks.check(
-                    config,
-                    options.source,
-                    options.sink,
-                    dead,
-                    group=_group(options),
-                    too_large=options.too_large,
-                    allow_retention=options.allow_retention,
-                )
+                _check_topics(options, dead, config)
             work.start()
             options.running = True
             work.run()
@@ -135,25 +125,45 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
                     health.close()
             if options.running:
                 progress.finish()
-        interrupted = signal.SIGINT in received
+    _report(options, contract, dead, guard)
+    return _ended(options, guard, waiting, received)
+
+
+def _check_topics(options: argparse.Namespace, dead: str, config: dict[str, Any]) -> None:
+    checks.check(
+        config,
+        options.source,
+        options.sink,
+        dead,
+        group=_group(options),
+        too_large=options.too_large,
+        allow_retention=options.allow_retention,
+    )
+
+
+def _report(options: argparse.Namespace, contract: Contract[Any], dead: str, guard: Guard[Any] | ExactlyOnce) -> None:
+    """Say on standard output what was done."""
     if options.format == "json":
-        print(
-            json.dumps(
-                {
-                    "contract": contract.full_name,
-                    "version": contract.version,
-                    "fingerprint": contract.fingerprint,
-                    "source": options.source,
-                    "sink": options.sink,
-                    "dead_letter": dead,
-                    "unacknowledged": guard.unacknowledged,
-                    **guard.stats.as_dict(),
-                    **({} if guard.shadow is None else {"shadow": guard.shadow.report()}),
-                }
-            )
-        )
+        report = {
+            "contract": contract.full_name,
+            "version": contract.version,
+            "fingerprint": contract.fingerprint,
+            "source": options.source,
+            "sink": options.sink,
+            "dead_letter": dead,
+            "unacknowledged": guard.unacknowledged,
+            **guard.stats.as_dict(),
+            **({} if guard.shadow is None else {"shadow": guard.shadow.report()}),
+        }
+        print(json.dumps(report))
     elif guard.shadow is not None:
         print(guard.shadow.text())
+
+
+def _ended(
+    options: argparse.Namespace, guard: Guard[Any] | ExactlyOnce, waiting: str | None, received: Collection[int]
+) -> int:
+    """The exit code; what is not done is said. ``received``: the signals that ended it."""
     if guard.unacknowledged:
         reason = guard.blocked or "no acknowledgement within the grace period"
         print(f"{plural(guard.unacknowledged, 'record')} not acknowledged and not committed: {reason}", file=sys.stderr)
@@ -165,7 +175,7 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
     if options.halted:
         print(f"halted: {options.halted}", file=sys.stderr)
         return BROKEN
-    return INTERRUPTED if interrupted else KEPT
+    return INTERRUPTED if signal.SIGINT in received else KEPT
 
 
 class _Work(NamedTuple):

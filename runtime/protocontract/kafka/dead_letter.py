@@ -179,10 +179,7 @@ def dead_letter(
         # It came with a key that was not the record's already.
         key, key_form = raw.key, _kept(before, KEY, again)
     value = raw.value
-    findings = [
-        (rule_label(violation), f"{violation.code:#010x}", violation.redacted_path)
-        for violation in violations[:MAX_LISTED]
-    ]
+    findings = [(rule_label(each), f"{each.code:#010x}", each.redacted_path) for each in violations[:MAX_LISTED]]
     ours: list[tuple[str, bytes]] = [
         (TOPIC, origin.topic.encode()),
         (PARTITION, b"%d" % origin.partition),
