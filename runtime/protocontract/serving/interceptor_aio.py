@@ -61,84 +61,75 @@ class ContractInterceptor(grpc.aio.ServerInterceptor):  # type: ignore[misc]  # 
 def _checked(call: Call, handler: Any, place: Place) -> Any:
     """The handler of one call, which has ``place``."""
     behavior = behavior_of(handler)
-    deserialize, serialize = handler.request_deserializer, handler.response_serializer
-
-    if handler.request_streaming:
-
-        def first(incoming: Any, context: _Context) -> Any:
-            return context.requests(incoming)
-
-        def size(incoming: Any) -> int | None:
-            return None
-    else:
-
-        def first(incoming: Any, context: _Context) -> Any:
-            return call.request.read(incoming, deserialize, None)
-
-        def size(incoming: Any) -> int | None:
-            return len(incoming)
-
-    def enter(incoming: Any, context: Any) -> tuple[Any, _Context]:
-        call.door.enter(size(incoming), remaining(context), place)
-        mine = _Context(call, context, deserialize, serialize)
-        return first(incoming, mine), mine
-
-    if not inspect.iscoroutinefunction(behavior) and not inspect.isasyncgenfunction(behavior):
-        if place.taken:
-            return sync_handler(call, handler, place)
-
-        async def refuse(incoming: Any, context: Any) -> None:
-            # Here and now: on the executor it would wait behind those that have places.
-            try:
-                enter(incoming, context)
-            except Rejected as rejected:
-                await abort(context, rejected)
-
-        return handler_like(handler, refuse)
-
+    checked = _Checked(call, handler, place)
     if inspect.isasyncgenfunction(behavior):
+        return handler_like(handler, checked.stream)
+    if inspect.iscoroutinefunction(behavior):
+        return handler_like(handler, checked.write if handler.response_streaming else checked.unary)
+    return sync_handler(call, handler, place) if place.taken else handler_like(handler, checked.refuse)
 
-        async def stream(incoming: Any, context: Any) -> AsyncIterator[bytes]:
-            with place:
-                try:
-                    request, mine = enter(incoming, context)
-                    until, began = _until(call, context), asyncio.get_running_loop().time()
-                    async with aclosing(behavior(request, mine)) as responses:
-                        while True:
-                            # One that waits for nothing is never interrupted.
-                            _demand_time(until, began, call)
-                            try:
-                                response = await _before(until, anext(responses), call)
-                            except StopAsyncIteration:
-                                return
-                            yield mine.outgoing(response)
-                except Rejected as rejected:
-                    await abort(context, rejected)
 
-        return handler_like(handler, stream)
+class _Checked:
+    """A handler with the checks of one call around it: a function for each style, of which the call has one."""
 
-    if handler.response_streaming:
+    def __init__(self, call: Call, handler: Any, place: Place) -> None:
+        self._call = call
+        self._behavior = behavior_of(handler)
+        self._streaming: bool = handler.request_streaming
+        self._deserialize, self._serialize = handler.request_deserializer, handler.response_serializer
+        self._place = place
 
-        async def write(incoming: Any, context: Any) -> None:
-            with place:
-                try:
-                    request, mine = enter(incoming, context)
-                    await _before(_until(call, context), behavior(request, mine), call)
-                except Rejected as rejected:
-                    await abort(context, rejected)
+    def _enter(self, incoming: Any, context: Any) -> tuple[Any, _Context]:
+        """The request, or the stream of them, and the handler's context. Raises Rejected."""
+        self._call.door.enter(None if self._streaming else len(incoming), remaining(context), self._place)
+        mine = _Context(self._call, context, self._deserialize, self._serialize)
+        if self._streaming:
+            return mine.requests(incoming), mine
+        return self._call.request.read(incoming, self._deserialize, None), mine
 
-        return handler_like(handler, write)
+    async def refuse(self, incoming: Any, context: Any) -> None:
+        """For a plain function without a place. Here and now: on the executor it would wait behind those that have."""
+        try:
+            self._enter(incoming, context)
+        except Rejected as rejected:
+            await abort(context, rejected)
 
-    async def unary(incoming: Any, context: Any) -> bytes:
-        with place:
+    async def unary(self, incoming: Any, context: Any) -> bytes:
+        """For a coroutine that gives one response."""
+        with self._place:
             try:
-                request, mine = enter(incoming, context)
-                response = await _before(_until(call, context), behavior(request, mine), call)
-                return call.outgoing(response, serialize, None)
+                request, mine = self._enter(incoming, context)
+                response = await _before(_until(self._call, context), self._behavior(request, mine), self._call)
+                return self._call.outgoing(response, self._serialize, None)
             except Rejected as rejected:
                 await abort(context, rejected)
 
-    return handler_like(handler, unary)
+    async def write(self, incoming: Any, context: Any) -> None:
+        """For a coroutine that writes its responses through the context."""
+        with self._place:
+            try:
+                request, mine = self._enter(incoming, context)
+                await _before(_until(self._call, context), self._behavior(request, mine), self._call)
+            except Rejected as rejected:
+                await abort(context, rejected)
+
+    async def stream(self, incoming: Any, context: Any) -> AsyncIterator[bytes]:
+        """For an asynchronous generator."""
+        with self._place:
+            try:
+                request, mine = self._enter(incoming, context)
+                until, began = _until(self._call, context), asyncio.get_running_loop().time()
+                async with aclosing(self._behavior(request, mine)) as responses:
+                    while True:
+                        # One that waits for nothing is never interrupted.
+                        _demand_time(until, began, self._call)
+                        try:
+                            response = await _before(until, anext(responses), self._call)
+                        except StopAsyncIteration:
+                            return
+                        yield mine.outgoing(response)
+            except Rejected as rejected:
+                await abort(context, rejected)
 
 
 class _Context:
