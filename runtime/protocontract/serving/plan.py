@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from protocontract._options import is_repeated
+from protocontract.chain import Level
 from protocontract.contract import Contract
 from protocontract.models.errors import RefusedToStart
 from protocontract.serving.methods import Method
@@ -75,10 +76,15 @@ class Plan:
     methods: list[MethodPlan] = field(default_factory=list["MethodPlan"])
     problems: list[str] = field(default_factory=list[str])
 
-    def demand(self) -> None:
-        """Raises DoesNotFit with all problems."""
-        if self.problems:
-            raise DoesNotFit(self.problems)
+    def demand(self, *, recorded: bool) -> None:
+        """Raises DoesNotFit with all problems; one is an RPC that requires evidence, where none is ``recorded``."""
+        unrecorded = [
+            f"{method.method.name} requires evidence; expected a log to write it to (--evidence)"
+            for method in self.methods
+            if not recorded and Level.of(method.method.level.evidence) is Level.REQUIRED
+        ]
+        if problems := [*self.problems, *unrecorded]:
+            raise DoesNotFit(problems)
 
     @property
     def models(self) -> tuple[str, ...]:

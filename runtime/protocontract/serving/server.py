@@ -24,7 +24,7 @@ import grpc.aio
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
-from protocontract.chain import EvidenceLog, Level, ValueStore
+from protocontract.chain import EvidenceLog, ValueStore
 from protocontract.contract import Contract
 from protocontract.loading import load, resolve_service
 from protocontract.serving.address import demand_address
@@ -103,13 +103,7 @@ class InferenceServer:
 
         loaded = [each if isinstance(each, Step) else load_step(each) for each in steps]
         self.plan: Final[Plan] = plan(service_descriptor, Methods(known, pool).find, find, loaded)
-        if not (evidence is not None if recorded is None else recorded):
-            self.plan.problems.extend(
-                f"{method.method.name} requires evidence; expected a log to write it to (--evidence)"
-                for method in self.plan.methods
-                if Level.of(method.method.level.evidence) is Level.REQUIRED
-            )
-        self.plan.demand()
+        self.plan.demand(recorded=evidence is not None if recorded is None else recorded)
         named(self._specs, self.plan)
         self._options: Final = options or EngineOptions()
         self._joins: Final = joins
