@@ -75,12 +75,7 @@ def calibrate(
     original = Model(model)
     named = original.labelled_by(output)
     made = f"step {inputs.step.name}" if inputs.step is not None else contract.full_name
-    for name in original.inputs:
-        if inputs.step is None and (path := inputs.hidden(name)):
-            raise ContractError(
-                f"{original.name} takes {name}, which is the sensitive field {path} of {contract.full_name}: its range"
-                " would be written into the model; expected inputs that are not sensitive"
-            )
+    _demand_not_sensitive(original, inputs)
     batches = [inputs.of(contract.message_type.FromString(record)) for record in drawn.calibration]
     samples = [original.fitting(batch, made) for batch in batches]
     probes = [original.fitting(inputs.of(contract.message_type.FromString(record)), made) for record in drawn.held_out]
@@ -94,22 +89,10 @@ def calibrate(
         )  # fmt: skip
         if not result.kept:
             return result
-        step = inputs.step
         facts = {
-            "set_sha256": result.set_sha256,
-            "records": len(samples),
-            "held_out": len(probes),
+            **_facts(result, inputs),
             "seed": seed,
-            "contract": contract.full_name,
-            "version": contract.version,
-            "fingerprint": contract.fingerprint,
-            "steps": None if step is None else step.name,
-            "steps_version": None if step is None else step.version,
-            "quantization": recipe.as_dict(),
             "output": named,
-            "same_labels": found.same,
-            "labels": found.labels,
-            "declared_agreement": declared,
             "fp32_sha256": file_sha256(model),
             "onnxruntime": version("onnxruntime"),
         }
@@ -117,6 +100,34 @@ def calibrate(
         size, digest_of_model = light.stat().st_size, file_sha256(light)
         _publish(light, out)
     return replace(result, bytes_after=size, sha256=digest_of_model)
+
+
+def _demand_not_sensitive(model: Model, inputs: Inputs) -> None:
+    for name in model.inputs:
+        if inputs.step is None and (path := inputs.hidden(name)):
+            raise ContractError(
+                f"{model.name} takes {name}, which is the sensitive field {path} of {inputs.contract.full_name}: its"
+                " range would be written into the model; expected inputs that are not sensitive"
+            )
+
+
+def _facts(result: Calibrated, inputs: Inputs) -> dict[str, Any]:
+    """What a stamp says of a calibration, as far as the result tells."""
+    contract, step = inputs.contract, inputs.step
+    return {
+        "set_sha256": result.set_sha256,
+        "records": result.records,
+        "held_out": result.held_out,
+        "contract": contract.full_name,
+        "version": contract.version,
+        "fingerprint": contract.fingerprint,
+        "steps": None if step is None else step.name,
+        "steps_version": None if step is None else step.version,
+        "quantization": result.recipe.as_dict(),
+        "same_labels": result.agreement.same,
+        "labels": result.agreement.labels,
+        "declared_agreement": result.declared,
+    }
 
 
 def set_hash(batches: Sequence[Batch[Any]]) -> str:
