@@ -15,7 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from protocontract.chain import EvidenceError, EvidenceLog, Key, anchor_file
+from protocontract.chain import EvidenceError, EvidenceLog, Key, anchor_file, verify
+from protocontract.chain.anchors import read_anchors
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
 from protocontract.models import Provider
 from protocontract.serving.counts import ServingMetrics
@@ -49,6 +50,10 @@ def serve_command(argv: list[str]) -> int:
         raise UsageError("--labels is for --model; in --models each model has its own")
     if options.inputs is not None and options.evidence is None:
         raise UsageError("--inputs keeps what evidence names; add --evidence FILE")
+    if options.verify_evidence and (options.evidence is None or options.check):
+        raise UsageError(
+            "--verify-evidence is for a log that is gone on with: with --evidence FILE, and without --check"
+        )
     _log(options)
     if options.workers > 1 and options.worker is None and not options.check:
         from protocontract.serving.workers import supervise
@@ -218,14 +223,25 @@ def _made(options: argparse.Namespace, metrics: ServingMetrics | None) -> tuple[
 
 
 def _evidence(options: argparse.Namespace) -> EvidenceLog:
+    """The log that is gone on with. Raises EvidenceError where it cannot be, or must not be."""
     key = Key.read(options.evidence_key) if options.evidence_key else Key.from_environment()
-    return EvidenceLog(
-        worker_file(options.evidence, options.worker),
+    path = worker_file(options.evidence, options.worker)
+    anchors = worker_file(options.evidence_anchor, options.worker) if options.evidence_anchor else None
+    opened = EvidenceLog(
+        path,
         key=key,
-        anchor=anchor_file(worker_file(options.evidence_anchor, options.worker)) if options.evidence_anchor else None,
+        anchor=None if anchors is None else anchor_file(anchors),
         sync=options.evidence_sync,
         required=True,
     )
+    if options.verify_evidence:
+        # When it is open: nobody else writes to it then, and what a crash left is told in it.
+        told = read_anchors(anchors) if anchors is not None and anchors.exists() else ()
+        problem = verify(path, key=key, anchors=told, require_end=False).problem
+        if problem is not None:
+            opened.close()
+            raise EvidenceError(f"the chain of {path.name} is broken at {problem}; keep it, and record in another file")
+    return opened
 
 
 def worker_file(path: Path, worker: int | None) -> Path:

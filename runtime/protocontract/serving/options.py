@@ -121,6 +121,9 @@ def _add_evidence(parser: argparse.ArgumentParser) -> None:
     evidence.add_argument("--evidence-anchor", type=Path, metavar="FILE", help="where anchors are told")
     evidence.add_argument("--evidence-sync", action="store_true", help="force each entry to the disk")
     evidence.add_argument(
+        "--verify-evidence", action="store_true", help="do not go on with a log whose chain is broken; reads all of it"
+    )
+    evidence.add_argument(
         "--inputs", type=Path, metavar="DIR", help="keep the values of stages, which are the requests themselves"
     )
 

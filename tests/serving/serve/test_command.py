@@ -22,7 +22,7 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 from acme.inference.v1.content_type_pb2 import IdentifyRequest, IdentifyResponse
-from protocontract.chain import verify
+from protocontract.chain import EvidenceLog, anchor_file, verify
 from protocontract.cli import main
 from protocontract.serving import ModelSpec
 from protocontract.serving.declared import parse_model, read_models
@@ -282,11 +282,35 @@ def test_a_check_says_whether_it_could_be_served(
 
 
 @pytest.mark.usefixtures("in_process")
+@pytest.mark.parametrize("anchored", [False, True], ids=["alone", "with anchors"])
+def test_a_log_that_was_changed_is_not_gone_on_with_where_that_is_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], anchored: bool
+) -> None:
+    path, anchors = tmp_path / "evidence.jsonl", tmp_path / "anchors.jsonl"
+    with EvidenceLog(path, anchor=anchor_file(anchors)) as log, log.record("r-7") as recorder:
+        recorder.step("infer", module="a:b", facts={"provider": "cuda"})
+        recorder.close()
+    # A crash: the first bytes of an entry are there.
+    path.write_bytes(path.read_bytes() + b'{"hash":"00')
+    arguments = ["serve", "--contract", SERVICE, "--model", str(tmp_path / "absent.onnx"), *OPTIONS]
+    arguments += ["--evidence", str(path), *(("--evidence-anchor", str(anchors)) if anchored else ())]
+    # Whether the log is gone on with shows by what is said next: there is no such model.
+    assert main([*arguments, "--verify-evidence"]) == 2
+    assert "absent.onnx" in capsys.readouterr().err
+    path.write_bytes(path.read_bytes().replace(b"cuda", b"cpux"))
+    assert main([*arguments, "--verify-evidence"]) == 2
+    assert "the chain of evidence.jsonl is broken at position 1 (line 2): the step does not" in capsys.readouterr().err
+    assert main(arguments) == 2
+    assert "absent.onnx" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("in_process")
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
         ((), "expected models, by --model PATH or by --models FILE"),
         (("--model", "a.onnx", "--inputs", "somewhere"), "--inputs keeps what evidence names; add --evidence FILE"),
+        (("--model", "a.onnx", "--verify-evidence"), "a log that is gone on with: with --evidence FILE, and without"),
         (("--model", "a.onnx", *STEPS[:2]), "nothing makes acme.inference.v1.IdentifyResponse of a model's outputs"),
         (("--model", "a.onnx", "--steps", "acme_steps:absent"), "acme_steps has no function absent"),
         (("--models", "absent.toml"), "absent.toml: no such file or directory"),
