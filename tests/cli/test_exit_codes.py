@@ -13,7 +13,14 @@ from tests.cli.test_help import COMMANDS, INNER, told
 OPERATIONS = Path(__file__).parents[2] / "docs" / "operations.md"
 #: Commands that only have commands of their own.
 GROUPS = INNER.keys() - {"guard"}
-CHECKED = [words for words in COMMANDS if words[0] not in GROUPS or len(words) > 1]
+#: One option makes another command of it, with a help of its own.
+UPSTREAM = ["serve", "--upstream=127.0.0.1:8001"]
+CHECKED = [*(words for words in COMMANDS if words[0] not in GROUPS or len(words) > 1), UPSTREAM]
+
+
+def called(words: list[str]) -> str:
+    """A command as the table has it."""
+    return " ".join(words).partition("=")[0]
 
 
 def documented() -> dict[str, dict[str, str]]:
@@ -33,13 +40,13 @@ def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> dict[str, str]
     return dict(part.split(" ", 1) for part in re.split(r"; (?=\d )", " ".join(text.split())))
 
 
-@pytest.mark.parametrize("words", CHECKED, ids=" ".join)
+@pytest.mark.parametrize("words", CHECKED, ids=called)
 def test_the_help_and_the_table_agree(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(words, capsys) == documented().get(" ".join(words))
+    assert said(words, capsys) == documented().get(called(words))
 
 
 def test_the_table_has_no_other_command() -> None:
-    assert documented().keys() <= {" ".join(words) for words in COMMANDS}
+    assert documented().keys() <= {called(words) for words in (*COMMANDS, UPSTREAM)}
 
 
 def test_the_codes_have_one_meaning() -> None:
