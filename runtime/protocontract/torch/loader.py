@@ -38,6 +38,13 @@ class ContractLoader(StatefulDataLoader):  # type: ignore[misc]  # torch is abse
     """
 
     _iterator: Any
+    _epoch = 0
+    # The first global batch that is not delivered yet, and the one that the next iteration begins with.
+    _batch = 0
+    _start = 0
+    # Whether this loader's run has begun: here, or in the loader whose state was loaded.
+    _begun = False
+    _counted_epoch = 0
 
     def __init__(
         self,
@@ -63,16 +70,8 @@ class ContractLoader(StatefulDataLoader):  # type: ignore[misc]  # torch is abse
 
         Raises ValueError for options that do not go together.
         """
-        for name in _OURS:
-            if name in options:
-                raise TypeError(f"{name} is decided by ContractLoader; see shuffle=, seed= and uneven=")
-        if not isinstance(dataset, ContractDataset | ContractStream):
-            raise TypeError(f"expected a ContractDataset or a ContractStream, got {type(dataset).__name__}")
-        if batch_size < 1:
-            raise ValueError(f"batch_size is {batch_size}; expected 1 or more")
+        _demand(dataset, batch_size, shuffle, options)
         stream = dataset if isinstance(dataset, ContractStream) else None
-        if stream is not None and shuffle:
-            raise ValueError("shuffle=True is for a ContractDataset; give the ContractStream shuffle_buffer=")
         self._checked: Final[Checked[Any]] = dataset
         self._rank, self._world_size = ranks(rank, world_size)
         self._uneven: Final[Uneven] = uneven or ("error" if stream is None else stream.uneven)
@@ -104,14 +103,7 @@ class ContractLoader(StatefulDataLoader):  # type: ignore[misc]  # torch is abse
         self._quarantine: Final = (
             None if dataset.quarantine is None else QuarantineFile(dataset.quarantine, self._rank, self._world_size)
         )
-        self._epoch = 0
-        # The first global batch that is not delivered yet, and the one that the next iteration begins with.
-        self._batch = 0
-        self._start = 0
-        # Whether this loader's run has begun: here, or in the loader whose state was loaded.
-        self._begun = False
         self._counts = Counts()
-        self._counted_epoch = 0
         self._card: Any = None
         if card:
             from protocontract.card import CardBuilder
@@ -295,6 +287,19 @@ class ContractLoader(StatefulDataLoader):  # type: ignore[misc]  # torch is abse
         self._counted_epoch = self._epoch
         if self._card is not None:
             self._card.take()
+
+
+def _demand(dataset: object, batch_size: int, shuffle: bool, options: Mapping[str, Any]) -> None:
+    """Raises TypeError or ValueError for what a loader cannot be made of."""
+    for name in _OURS:
+        if name in options:
+            raise TypeError(f"{name} is decided by ContractLoader; see shuffle=, seed= and uneven=")
+    if not isinstance(dataset, ContractDataset | ContractStream):
+        raise TypeError(f"expected a ContractDataset or a ContractStream, got {type(dataset).__name__}")
+    if batch_size < 1:
+        raise ValueError(f"batch_size is {batch_size}; expected 1 or more")
+    if shuffle and isinstance(dataset, ContractStream):
+        raise ValueError("shuffle=True is for a ContractDataset; give the ContractStream shuffle_buffer=")
 
 
 class _Steps:
