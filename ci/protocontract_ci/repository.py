@@ -89,11 +89,6 @@ class Repository:
         names = self._ask("ls-tree", "-r", "-z", "--name-only", commit, *(["--", folder] if folder else []))
         return sorted(name for name in names.split("\0") if name)
 
-    def text_at(self, commit: str, path: str) -> str | None:
-        """A file as it is in a commit; None where it is not there."""
-        done = _git(self.root, "show", f"{commit}:{path}")
-        return done.stdout.decode("utf-8", "replace") if done.returncode == 0 else None
-
     def changed(self, commit: str) -> set[str]:
         """The files that differ between a commit and the working tree, files that git does not know included."""
         names = self._ask("diff", "--name-only", "-z", "--no-renames", commit, "--")

@@ -97,16 +97,6 @@ class Elements:
         )
 
     @cached_property
-    def oneof_names(self) -> frozenset[str]:
-        """Every name of a oneof."""
-        return frozenset(o.name for states in self.messages.values() for message in states for o in message.oneofs)
-
-    @cached_property
-    def type_names(self) -> frozenset[str]:
-        """The last parts of the names of messages, enums and services."""
-        return frozenset(name.rpartition(".")[2] for name in (*self.messages, *self.enums, *self.services))
-
-    @cached_property
     def full_names(self) -> frozenset[str]:
         """The full names of messages, enums, services and RPCs that lie in a package."""
         methods = (f"{s.full_name}.{m.name}" for states in self.services.values() for s in states for m in s.methods)

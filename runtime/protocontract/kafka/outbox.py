@@ -12,7 +12,7 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Final, Literal
 
@@ -75,9 +75,7 @@ class OutboxCounts:
 
     errors: int = 0
     truncated: int = 0
-    rebuilt: int = 0
     cancelled: int = 0
-    last_error: str = field(default="")
 
 
 class Outbox:
@@ -328,7 +326,6 @@ class Outbox:
             alone = True
         alone = alone or self._one_by_one
         self.counts.errors += 1
-        self.counts.last_error = error_name(error)
         # Not only after permanent errors: a kafka-python producer whose batch expired (its topic was deleted, say) can
         # wait for ever with the next one.
         self._discard_producer()
@@ -416,5 +413,4 @@ class Outbox:
         producer, self._producer = self._producer, None
         if producer is None:
             return
-        self.counts.rebuilt += 1
         clients.retire_producer(producer, self._acknowledge_within)

@@ -94,8 +94,6 @@ class Transactions:
         self._open_since: float | None = None
         self._call_timeout = call_timeout
         self._flush_timeout = flush_timeout
-        #: How many producers were thrown away.
-        self.rebuilt = 0
         #: Seconds from the begin to the end of the longest transaction so far, committed or not.
         self.longest = 0.0
 
@@ -220,7 +218,6 @@ class Transactions:
         self._sent = []
         if producer is None:
             return
-        self.rebuilt += 1
         if abort:
             # So that readers need not wait for the coordinator's timeout.
             with contextlib.suppress(client.errors.KafkaError):

@@ -25,8 +25,7 @@ WHITE_SPACE: Final = (
 
 # The inside of regular expression classes: what stands between the brackets.
 WHITE_SPACE_CLASS: Final = r"\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000"
-# General_Category Cc, and Cc without White_Space (what strip_controls removes).
-CONTROL_CLASS: Final = r"\x00-\x1f\x7f-\x9f"
+# General_Category Cc without White_Space (what strip_controls removes).
 STRIPPED_CONTROL_CLASS: Final = r"\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f"
 # Cc without TAB, LF and CR (what `reject: control` refuses).
 REJECTED_CONTROL_CLASS: Final = r"\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"
@@ -62,11 +61,6 @@ def unicode_data() -> UnicodeData:
 
     module: ModuleType = unicodedata2
     return cast(UnicodeData, module)
-
-
-def unicode_version() -> str:
-    """Version of the Unicode data that decide every result: part of a contract's fingerprint."""
-    return unicode_data().unidata_version
 
 
 def character_class(code_points: Iterable[int]) -> str:

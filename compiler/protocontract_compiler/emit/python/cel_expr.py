@@ -14,7 +14,7 @@ from typing import Protocol
 
 from protocontract_compiler.emit.python.cel_nodes import Emitter
 from protocontract_compiler.emit.python.cel_source import Code
-from protocontract_compiler.ir_cel import Expr, FieldRef, Program, can_raise, negate
+from protocontract_compiler.ir_cel import Expr, FieldRef, Program, can_raise
 
 
 class Scope(Protocol):
@@ -57,11 +57,6 @@ def emit(program: Program, *, this: str, scope: Scope, now: str | None, items: s
     ``items`` is the message type of the items or map values, where ``this`` is a container of messages.
     """
     return emit_condition(program.expr, this=this, scope=scope, now=now, items=items)
-
-
-def emit_negated(program: Program, *, this: str, scope: Scope, now: str | None) -> Emitted:
-    """Whether a bool program is false, without a leading ``not`` where that reads better."""
-    return emit_condition(negate(program.expr), this=this, scope=scope, now=now)
 
 
 def emit_condition(expr: Expr, *, this: str, scope: Scope, now: str | None, items: str = "") -> Emitted:
