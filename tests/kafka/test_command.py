@@ -12,10 +12,11 @@ from typing import Any
 import pytest
 
 from protocontract import cli
-from protocontract.kafka import command
+from protocontract.kafka import client
 from protocontract.kafka.client import split_config
 from protocontract.kafka.http import Health
 from protocontract.kafka.progress import Progress, percent
+from protocontract.kafka.stopping import stopped_by_signals
 from tests.kafka.support import GARBAGE, TOPIC, contract, good, new_guard, new_log
 from tests.kafka.transactions import NAME, PROTOS
 
@@ -58,7 +59,7 @@ def test_an_option_of_the_wrong_type(capsys: Any, tmp_path: Path, monkeypatch: p
         """As kafka-python does once a broker has answered."""
         assert config["heartbeat_interval_ms"] >= config["session_timeout_ms"]
 
-    monkeypatch.setattr(command.client, "new_consumer", new_consumer)
+    monkeypatch.setattr(client, "new_consumer", new_consumer)
     config = tmp_path / "client.toml"
     config.write_text('session_timeout_ms = "hunter2"\nheartbeat_interval_ms = 3000\n')
     assert run("--bootstrap-servers", "127.0.0.1:1", "--client-config", str(config)) == 2
@@ -157,7 +158,7 @@ def test_signals_stop_the_guard_and_are_given_back() -> None:
     log = new_log()
     guard = new_guard(log)
     before = signal.getsignal(signal.SIGTERM)
-    with command._signals(guard) as received:
+    with stopped_by_signals(guard.stop) as received:
         signal.raise_signal(signal.SIGTERM)
         assert guard.stopping
         assert received == [signal.SIGTERM]

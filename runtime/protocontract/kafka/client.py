@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Final, cast
 
 from protocontract.kafka import ports
+from protocontract.kafka.client_checks import check_producer_config
 from protocontract.kafka.ports import (
     UNBOUNDED,
     Consumer,
@@ -163,12 +164,7 @@ def producer_factory(config: Mapping[str, Any]) -> ProducerFactory:
 
     Raises ValueError for a configuration that would lose records.
     """
-    if config.get("acks", "all") not in ("all", -1):
-        raise ValueError('a producer with `acks` below "all" can lose records; leave `acks` out')
-    if config.get("key_serializer") or config.get("value_serializer"):
-        raise ValueError("records are copied byte for byte; leave `key_serializer` and `value_serializer` out")
-    if config.get("transactional_id"):
-        raise ValueError("the guard opens no transaction; leave `transactional_id` out")
+    check_producer_config(config)
     merged = {**PRODUCER_DEFAULTS, **config}
     keep_payloads_out_of_logs()
 

@@ -19,6 +19,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any, Final, TypeVar, cast
 
 from protocontract.kafka.awaiting import wait_for
+from protocontract.kafka.client_checks import check_producer_config
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.ports import (
     Answer,
@@ -422,12 +423,7 @@ def producer_factory(config: Mapping[str, Any]) -> ProducerFactory:
 
     Raises ValueError for a configuration that would lose records.
     """
-    if config.get("acks", "all") not in ("all", -1):
-        raise ValueError('a producer with `acks` below "all" can lose records; leave `acks` out')
-    if config.get("key_serializer") or config.get("value_serializer"):
-        raise ValueError("records are copied byte for byte; leave `key_serializer` and `value_serializer` out")
-    if config.get("transactional_id"):
-        raise ValueError("the guard opens no transaction; leave `transactional_id` out")
+    check_producer_config(config)
     merged = {**PRODUCER_DEFAULTS, **config}
     return lambda: cast(Producer, aiokafka.AIOKafkaProducer(**merged))
 

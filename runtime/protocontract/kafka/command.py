@@ -25,9 +25,10 @@ from protocontract.kafka.guard_options import guard_parser, letter_form
 from protocontract.kafka.http import Health
 from protocontract.kafka.letter_form import TOPIC_NAME, topic_for
 from protocontract.kafka.oldest import OldestWatch, look
-from protocontract.kafka.progress import Counting, Progress
+from protocontract.kafka.progress import Progress
 from protocontract.kafka.registry_options import contract_of
 from protocontract.kafka.shadow_options import Asked, shadow_of
+from protocontract.kafka.stopping import stopped_by_signals
 from protocontract.kafka.transaction import TRANSACTION_TIMEOUT_MS, Transactions, Watchdog
 from protocontract.terminal import plural, tell_error
 
@@ -109,7 +110,7 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
                 guard.stop()
 
     work.tick(step)
-    with _signals(guard) as received, asked.listening():
+    with stopped_by_signals(guard.stop) as received, asked.listening():
         try:
             if not options.skip_checks:
                 _check_topics(options, dead, config)
@@ -196,26 +197,15 @@ def _at_least_once(
     config: dict[str, Any],
 ) -> _Work:
     consumer = _consumer(options, for_consumer)
-    try:
+    with _closed_where_refused(consumer):
         guard: Guard[Any] = Guard(
             consumer,
             contract,
             dead_letters=config,
-            dead_letter_topic=dead,
-            dead_letter_form=letter_form(options),
-            encoding=options.encoding,
             tombstones="deliver",
             on_reject=options.on_reject,
-            too_large=options.too_large,
-            give_up_after=options.give_up_after,
-            grace=options.grace,
-            stop_at_end=options.exit_at_end,
-            breaker=_breaker(options),
-            shadow=options.candidate,
+            **_of_either_kind(options, dead),
         )
-    except GuardError:
-        consumer.close(autocommit=False)
-        raise
     forward = Forward(
         guard,
         options.sink,
@@ -261,28 +251,17 @@ def _exactly_once(
     except ValueError as error:
         raise GuardError(f"client configuration: {error}") from None
     consumer = _consumer(options, for_consumer)
-    try:
+    with _closed_where_refused(consumer):
         guard = ExactlyOnce(
             consumer,
             contract,
             Transactions(producers),
             sink=options.sink,
-            dead_letter_topic=dead,
-            dead_letter_form=letter_form(options),
-            encoding=options.encoding,
             sink_encoding=options.sink_encoding,
             sink_frame=options.sink_frame,
-            too_large=options.too_large,
-            give_up_after=options.give_up_after,
-            grace=options.grace,
-            stop_at_end=options.exit_at_end,
             sole=options.instance is not None,
-            breaker=_breaker(options),
-            shadow=options.candidate,
+            **_of_either_kind(options, dead),
         )
-    except GuardError:
-        consumer.close(autocommit=False)
-        raise
     watchdog = Watchdog(lambda: guard.stopping, options.grace)
 
     def tick(function: Callable[[], object]) -> None:
@@ -312,9 +291,29 @@ def _health(options: argparse.Namespace, work: _Work, watch: OldestWatch | None)
         raise GuardError(f"--http: port {port} of {host} cannot be used ({error.strerror})") from None
 
 
-def _breaker(options: argparse.Namespace) -> dict[str, Any] | None:
+def _of_either_kind(options: argparse.Namespace, dead: str) -> dict[str, Any]:
+    """The arguments that guards of either kind take."""
     limits = {"ratio": options.breaker_ratio, "consecutive": options.breaker_consecutive}
-    return {name: limit for name, limit in limits.items() if limit is not None} or None
+    return {
+        "dead_letter_topic": dead,
+        "dead_letter_form": letter_form(options),
+        "encoding": options.encoding,
+        "too_large": options.too_large,
+        "give_up_after": options.give_up_after,
+        "grace": options.grace,
+        "stop_at_end": options.exit_at_end,
+        "breaker": {name: limit for name, limit in limits.items() if limit is not None} or None,
+        "shadow": options.candidate,
+    }
+
+
+@contextmanager
+def _closed_where_refused(consumer: Any) -> Iterator[None]:
+    try:
+        yield
+    except GuardError:
+        consumer.close(autocommit=False)
+        raise
 
 
 def _group(options: argparse.Namespace) -> str:
@@ -360,25 +359,3 @@ def _consumer(options: argparse.Namespace, config: Mapping[str, Any]) -> Any:
 def _say(error: GuardError, code: int) -> int:
     tell_error(error)
     return code
-
-
-@contextmanager
-def _signals(guard: Counting) -> Iterator[list[int]]:
-    """SIGTERM and SIGINT stop the guard after the record in hand; the second one ends the process at once."""
-    received: list[int] = []
-    kinds = (signal.SIGTERM, signal.SIGINT)
-    before = {kind: signal.getsignal(kind) for kind in kinds}
-
-    def stop(number: int, _frame: object) -> None:
-        received.append(number)
-        guard.stop()
-        for kind in kinds:
-            signal.signal(kind, signal.SIG_DFL)
-
-    for kind in kinds:
-        signal.signal(kind, stop)
-    try:
-        yield received
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler)

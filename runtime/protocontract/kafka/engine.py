@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic, Literal, TypeAl
 from google.protobuf.message import Message
 
 from protocontract.kafka import clients, tracing
-from protocontract.kafka.consumer_checks import check_config, check_listener
+from protocontract.kafka.client_checks import check_config, check_listener
 from protocontract.kafka.controls import Controls
 from protocontract.kafka.dead_letter import (
     Provenance,

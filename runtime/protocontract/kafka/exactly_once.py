@@ -24,9 +24,9 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from protocontract.kafka import client, tracing
 from protocontract.kafka.client import Consumer, Fetched, TopicPartition
+from protocontract.kafka.client_checks import check_config
 from protocontract.kafka.clients import only_kafka_python
 from protocontract.kafka.committed_source import CommittedSource
-from protocontract.kafka.consumer_checks import check_config
 from protocontract.kafka.controls import Halts
 from protocontract.kafka.dead_letter import (
     Letter,

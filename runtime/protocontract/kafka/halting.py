@@ -94,6 +94,17 @@ class Line(Protocol):
 # What is written beside the committed offset
 
 
+def read_metadata(metadata: str, kind: str) -> Mapping[str, Any] | None:
+    """What the metadata of a committed offset tells of this kind; None if nothing."""
+    if kind not in metadata:
+        return None
+    try:
+        found = json.loads(metadata)
+    except ValueError:
+        return None
+    return found if isinstance(found, dict) and found.get("kind") == kind else None
+
+
 def halt_metadata(contract: str, reason: str, at: float) -> str:
     """A halt as text for the metadata of a committed offset: at most 4,096 bytes. ``at``: seconds since 1970."""
     moment = datetime.fromtimestamp(at, UTC).isoformat(timespec="seconds")
@@ -102,13 +113,8 @@ def halt_metadata(contract: str, reason: str, at: float) -> str:
 
 def halted_by(metadata: str) -> str:
     """The reason in the metadata of a committed offset: "" if it says nothing of a halt."""
-    if _KIND not in metadata:
-        return ""
-    try:
-        found = json.loads(metadata)
-    except ValueError:
-        return ""
-    if not isinstance(found, dict) or found.get("kind") != _KIND:
+    found = read_metadata(metadata, _KIND)
+    if found is None:
         return ""
     return f"{found.get('reason') or 'no reason given'} (since {found.get('at', 'an unknown time')})"
 

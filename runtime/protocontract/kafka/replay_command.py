@@ -6,8 +6,7 @@ import argparse
 import json
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from typing import Any, Final
 
 from protocontract.arguments import Parser
@@ -26,6 +25,7 @@ from protocontract.kafka.letters import Selection, extent, key_at_source
 from protocontract.kafka.oldest import replay_group
 from protocontract.kafka.replay import PARKED, Replay, Report
 from protocontract.kafka.replay_log import Plan, ReplayLog, default_state, new_plan_id
+from protocontract.kafka.stopping import stopped_by_signals
 from protocontract.terminal import Paint, count, tell_error
 
 #: The options that --help shows.
@@ -86,7 +86,7 @@ def _run(options: argparse.Namespace, there: Cluster, history: ReplayLog, known:
         consumer = stack.enter_context(there.reader(replay_group(options.topic)))
         # Keys are looked up while the letters are read: that takes a consumer of its own.
         keys = stack.enter_context(there.reader()) if options.keys_from_source else None
-        received = stack.enter_context(_signals())
+        received = stack.enter_context(stopped_by_signals())
         plan = _plan(options, consumer, known)
         if not options.dry_run:
             verb = "resuming" if known is not None else "beginning"
@@ -170,27 +170,6 @@ def text_report(report: Report, paint: Paint | None = None) -> str:
     if report.trouble is not None:
         lines.append(f"stopped: {report.trouble}; resume with --plan {plan.id}")
     return "\n".join(lines) + "\n"
-
-
-@contextmanager
-def _signals() -> Iterator[list[int]]:
-    """SIGTERM and SIGINT end the replay after the batch on its way; the second one ends the process at once."""
-    received: list[int] = []
-    kinds = (signal.SIGTERM, signal.SIGINT)
-    before = {kind: signal.getsignal(kind) for kind in kinds}
-
-    def stop(number: int, _frame: object) -> None:
-        received.append(number)
-        for kind in kinds:
-            signal.signal(kind, signal.SIG_DFL)
-
-    for kind in kinds:
-        signal.signal(kind, stop)
-    try:
-        yield received
-    finally:
-        for kind, handler in before.items():
-            signal.signal(kind, handler)
 
 
 def _above_zero(text: str) -> float:

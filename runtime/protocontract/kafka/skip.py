@@ -35,7 +35,7 @@ from protocontract.kafka.dead_letter import (
     truncated,
 )
 from protocontract.kafka.errors import GuardError
-from protocontract.kafka.halting import halted_by
+from protocontract.kafka.halting import halted_by, read_metadata
 from protocontract.kafka.letters import Restored, moment
 from protocontract.kafka.outbox import TRUNCATED_SIZES
 from protocontract.kafka.ports import Fetched, TopicPartition
@@ -273,13 +273,8 @@ def members_of(group: str) -> str:
 
 def skipped_by(metadata: str) -> str:
     """What the metadata of a committed offset tells of a skip: "" if nothing."""
-    if _KIND not in metadata:
-        return ""
-    try:
-        found = json.loads(metadata)
-    except ValueError:
-        return ""
-    if not isinstance(found, dict) or found.get("kind") != _KIND:
+    found = read_metadata(metadata, _KIND)
+    if found is None:
         return ""
     return f"{found.get('record')} by {found.get('by')} at {found.get('at')}: {found.get('reason')}"
 

@@ -1,4 +1,4 @@
-"""What a guard demands of the consumer that it is given."""
+"""What a guard demands of the clients that it is given, and of their configuration."""
 
 from __future__ import annotations
 
@@ -47,3 +47,13 @@ def check_listener(there: Any, listener: Any) -> None:
         for name in ("on_partitions_revoked", "on_partitions_lost", "on_partitions_assigned")
     ):
         raise GuardError("listener: its methods are coroutines; give one with plain methods")
+
+
+def check_producer_config(config: Mapping[str, Any]) -> None:
+    """Refuse a producer that would lose or change records. Raises ValueError. ``config``: with kafka-python's names."""
+    if config.get("acks", "all") not in ("all", -1):
+        raise ValueError('a producer with `acks` below "all" can lose records; leave `acks` out')
+    if config.get("key_serializer") or config.get("value_serializer"):
+        raise ValueError("records are copied byte for byte; leave `key_serializer` and `value_serializer` out")
+    if config.get("transactional_id"):
+        raise ValueError("the guard opens no transaction; leave `transactional_id` out")
