@@ -46,6 +46,39 @@ def compile_command(argv: Sequence[str]) -> int:
 
     Returns 0, or 2 where the sources or the contract have mistakes; then nothing is written.
     """
+    arguments = _compile_parser().parse_args(argv)
+
+    diagnostics = Diagnostics()
+    try:
+        for path in arguments.sources:
+            if path.is_file() and path.suffix != ".proto":
+                raise UsageError(f"{path}: not a .proto file")
+        sources = protoc.find_sources(arguments.sources, arguments.proto_path)
+        if not sources.names:
+            raise UsageError(f"no .proto file in {', '.join(map(str, arguments.sources))}")
+        if arguments.grpc and "python" not in (arguments.target or ("python",)):
+            raise UsageError("--grpc writes stubs for Python; expected --target python too")
+        options = pipeline.CompileOptions(
+            arguments.strict, tuple(arguments.target or ("python",)), tuple(sources.roots),
+            tuple(arguments.records), arguments.types, tuple(arguments.message),
+        )  # fmt: skip
+        written = _compile(sources, arguments.out, options, diagnostics, grpc=arguments.grpc)
+    except Stopped:
+        if arguments.format == "json":
+            print(diagnostics.to_json())
+        else:
+            print(diagnostics.render(), file=sys.stderr)
+            for note in _missing_imports(diagnostics):
+                print(note, file=sys.stderr)
+        return COULD_NOT_CHECK
+    if arguments.format == "json":
+        print(json.dumps({"errors": [], "written": written}, indent=2))
+    else:
+        print(f"{plural(len(sources.names), '.proto file')}, {plural(len(written), 'file')} written to {arguments.out}")
+    return KEPT
+
+
+def _compile_parser() -> Parser:
     parser = Parser(
         prog="protocontract compile",
         description=_DESCRIPTION,
@@ -57,6 +90,9 @@ def compile_command(argv: Sequence[str]) -> int:
         "--target", action="append", choices=pipeline.TARGETS, metavar="NAME",
         help="what to write (default: python); may be repeated",
     )  # fmt: skip
+    parser.add_argument(
+        "--grpc", action="store_true", help="for python: *_pb2_grpc.py too, gRPC's own stubs of each file with services"
+    )
     parser.add_argument(
         "--types", choices=("protobuf-es", "plain"), default="protobuf-es",
         help="for typescript: message types of protoc-gen-es (default), or plain interfaces",
@@ -75,34 +111,7 @@ def compile_command(argv: Sequence[str]) -> int:
     )  # fmt: skip
     parser.add_argument("--strict", action="store_true", help="refuse rules that cannot be compiled exactly")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how the report is written")
-    arguments = parser.parse_args(argv)
-
-    diagnostics = Diagnostics()
-    try:
-        for path in arguments.sources:
-            if path.is_file() and path.suffix != ".proto":
-                raise UsageError(f"{path}: not a .proto file")
-        sources = protoc.find_sources(arguments.sources, arguments.proto_path)
-        if not sources.names:
-            raise UsageError(f"no .proto file in {', '.join(map(str, arguments.sources))}")
-        options = pipeline.CompileOptions(
-            arguments.strict, tuple(arguments.target or ("python",)), tuple(sources.roots),
-            tuple(arguments.records), arguments.types, tuple(arguments.message),
-        )  # fmt: skip
-        written = _compile(sources, arguments.out, options, diagnostics)
-    except Stopped:
-        if arguments.format == "json":
-            print(diagnostics.to_json())
-        else:
-            print(diagnostics.render(), file=sys.stderr)
-            for note in _missing_imports(diagnostics):
-                print(note, file=sys.stderr)
-        return COULD_NOT_CHECK
-    if arguments.format == "json":
-        print(json.dumps({"errors": [], "written": written}, indent=2))
-    else:
-        print(f"{plural(len(sources.names), '.proto file')}, {plural(len(written), 'file')} written to {arguments.out}")
-    return KEPT
+    return parser
 
 
 def includes_command(argv: Sequence[str]) -> int:
@@ -128,14 +137,14 @@ def includes_command(argv: Sequence[str]) -> int:
 
 
 def _compile(
-    sources: protoc.Sources, out: Path, options: pipeline.CompileOptions, diagnostics: Diagnostics
+    sources: protoc.Sources, out: Path, options: pipeline.CompileOptions, diagnostics: Diagnostics, *, grpc: bool
 ) -> list[str]:
     """Writes all files of a compilation, or none; returns their names below ``out``. Raises Stopped."""
     # Made beside the target, so that moving a file into its place is one step of the file system.
     beside = next(folder for folder in (out.absolute(), *out.absolute().parents) if folder.is_dir())
     with tempfile.TemporaryDirectory(prefix=".protocontract-", dir=beside) as folder:
         made = Path(folder)
-        files = protoc.describe(sources, diagnostics, pb2=made if "python" in options.targets else None)
+        files = protoc.describe(sources, diagnostics, pb2=made if "python" in options.targets else None, grpc=grpc)
         if "python" in options.targets:
             for note in _misplaced(files, sources.names):
                 print(note, file=sys.stderr)

@@ -68,14 +68,20 @@ def find_sources(paths: Iterable[Path], include: Sequence[Path] = ()) -> Sources
 
 
 def describe(
-    sources: Sources, diagnostics: Diagnostics, *, pb2: Path | None = None, known: FileDescriptorSet | None = None
+    sources: Sources,
+    diagnostics: Diagnostics,
+    *,
+    pb2: Path | None = None,
+    grpc: bool = False,
+    known: FileDescriptorSet | None = None,
 ) -> FileDescriptorSet:
     """Compiles sources to descriptors, with all that they import and with places.
 
     ``known`` are descriptors of files that may be imported without a source.
 
     With ``pb2`` the same run writes *_pb2.py and *_pb2.pyi below that folder, for the sources and, where they import
-    it, for validate.proto: from source, so that they are what protoc writes for any user. Raises Stopped with protoc's
+    it, for validate.proto: from source, so that they are what protoc writes for any user. With ``grpc`` it writes
+    *_pb2_grpc.py there too, for the sources that declare services. Raises Stopped with protoc's
     own errors noted; its warnings go to standard error.
     """
     roots = [*sources.roots, includes_folder()]
@@ -88,8 +94,14 @@ def describe(
             given = Path(folder) / "known.binpb"
             given.write_bytes(known.SerializeToString())
             described.append(f"--descriptor_set_in={given}")
-        _check(_run([*paths, *targets, *described, *sources.names]), diagnostics, roots)
+        stubs = [f"--grpc_python_out={pb2}"] if pb2 is not None and grpc else []
+        _check(_run([*paths, *targets, *stubs, *described, *sources.names]), diagnostics, roots)
         files = FileDescriptorSet.FromString(output.read_bytes())
+    if pb2 is not None and grpc:
+        for file in files.file:
+            if not file.service:
+                # gRPC's plugin writes a module for each file, and an empty one imports grpc all the same.
+                (pb2 / file.name).with_name(f"{Path(file.name).stem}_pb2_grpc.py").unlink(missing_ok=True)
     if targets and any(file.name == VALIDATE_PROTO for file in files.file):
         _check(_run([*paths, *targets, VALIDATE_PROTO]), diagnostics, roots)
     return files

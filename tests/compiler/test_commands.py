@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,26 @@ def test_a_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     }  # fmt: skip
     assert capsys.readouterr().out == "1 .proto file, 5 files written to gen\n"
     assert not [path for path in folder.iterdir() if path.name.startswith(".protocontract")]
+
+
+def test_grpc_stubs_come_with_services_alone(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "protos/shop/v1/till.proto").write_text(
+        """syntax = "proto3";
+        package shop.v1;
+        import "shop/v1/order.proto";
+        service Till { rpc Ring(Order) returns (Order); }
+        """
+    )
+    assert compile_command(["protos", "--out", "gen", "--grpc"]) == 0
+    assert {name for name in _files(folder / "gen") if name.endswith("_grpc.py")} == {"shop/v1/till_pb2_grpc.py"}
+    assert capsys.readouterr().out == "2 .proto files, 8 files written to gen\n"
+    code = "import grpc; from shop.v1 import till_pb2_grpc as s; s.TillStub(grpc.insecure_channel('a:1')).Ring"
+    subprocess.run([sys.executable, "-c", code], cwd=folder / "gen", check=True)
+
+
+def test_grpc_stubs_are_for_python(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["compile", "protos", "--out", "gen", "--grpc", "--target", "typescript"]) == 2
+    assert "--grpc writes stubs for Python; expected --target python too" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
