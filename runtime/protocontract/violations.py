@@ -119,9 +119,9 @@ def describe(value: object) -> str:
     if isinstance(value, bool):
         return "a bool"
     if isinstance(value, str):
-        return f"a {len(value)}-character text"
+        return f"{numbered(len(value))}-character text"
     if isinstance(value, bytes | bytearray | memoryview):
-        return f"a {len(value)}-byte value"
+        return f"{numbered(len(value))}-byte value"
     if isinstance(value, int | float):
         return "a number"
     if isinstance(value, Mapping):
@@ -129,6 +129,13 @@ def describe(value: object) -> str:
     if isinstance(value, Sequence):
         return f"a list of {len(value)}"
     return "a message"
+
+
+def numbered(count: int) -> str:
+    """A count from 0 with the article that it has when it is spoken: ``a 5``, ``an 8``, ``an 11``, ``an 8000``."""
+    digits = str(count)
+    first = digits[: (len(digits) - 1) % 3 + 1]  # the first word is said of the leading group of thousands
+    return f"{'an' if first[0] == '8' or first in ('11', '18') else 'a'} {digits}"
 
 
 # ----------------------------------------------------------------------------------------------------------------------

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import subprocess
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
@@ -14,6 +17,21 @@ from tests.compiler.sources import CONTRACTS
 
 #: Elements that have no end.
 _VOID = frozenset({"meta", "br", "hr", "wbr", "input", "img", "link"})
+
+#: The browser that opens pages, where there is one.
+BROWSER = os.environ.get("CHROMIUM") or shutil.which("chromium")
+
+
+def dumped(folder: Path, address: str, *flags: str) -> str:
+    """The document as a browser with its profile in ``folder`` has it when the page's scripts have run."""
+    assert BROWSER is not None
+    done = subprocess.run(
+        [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+         "--disable-component-update", "--disable-sync", f"--user-data-dir={folder / 'profile'}", *flags, "--dump-dom",
+         address],
+        capture_output=True, text=True, encoding="utf-8", timeout=120, check=True,
+    )  # fmt: skip
+    return done.stdout
 
 
 def compiled(folder: Path, *, records: tuple[Path, ...] = (), below: str = "") -> tuple[Loaded, ir.Schema]:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
-from tests.documents.support import read
-
-BROWSER = os.environ.get("CHROMIUM") or shutil.which("chromium")
+from tests.documents.support import BROWSER, dumped, read
 
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="CHROMIUM names no browser (.ci/chromium installs one)")
 
@@ -29,14 +24,8 @@ def folder(site: Mapping[str, str], tmp_path_factory: pytest.TempPathFactory) ->
 
 def searched(folder: Path, words: str, index: str = "index.html") -> list[tuple[str, str]]:
     """What the index shows for words in its address: links and their text, in order."""
-    assert BROWSER is not None
-    result = subprocess.run(
-        [BROWSER, "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
-         "--disable-component-update", "--disable-sync", f"--user-data-dir={folder / 'profile'}", "--dump-dom",
-         f"{(folder / index).as_uri()}#{words}"],
-        capture_output=True, text=True, encoding="utf-8", timeout=120, check=True,
-    )  # fmt: skip
-    hits = result.stdout.partition('<ul id="hits"')[2].partition("</ul>")[0].partition(">")[2]
+    page = dumped(folder, f"{(folder / index).as_uri()}#{words}")
+    hits = page.partition('<ul id="hits"')[2].partition("</ul>")[0].partition(">")[2]
     found = [item.partition("</a>")[0] for item in hits.split("<li>")[1:]]
     return [(read(f"{item}</a>").links[0], read(f"{item}</a>").text) for item in found]
 

@@ -21,7 +21,7 @@ from protocontract.normalize import (
     text,
 )
 from protocontract.relations import graph, sequence, spans
-from protocontract.violations import Refusal
+from protocontract.violations import Refusal, describe
 from protocontract_compiler import ir
 from protocontract_compiler.emit.typescript.inexact import Inexact
 from tests.normalize.strategies import DENSE
@@ -459,3 +459,14 @@ def test_what_is_inexact_is_refused() -> None:
             direct.normalizer(word, options)
         assert refused.value.place == direct.PLACE
         assert refused.value.hint
+
+
+def test_a_size_has_the_article_that_is_spoken(dist: Path) -> None:
+    """An eight, an eleven, an eighteen, an eight hundred, an eleven thousand; a one hundred and ten."""
+    an = (8, 11, 18, 80, 89, 800, 8_000, 11_000, 18_999, 80_000)
+    a = (0, 1, 7, 9, 10, 12, 19, 79, 90, 108, 110, 118, 180, 1_100, 1_800, 110_000)
+    job = direct.Job("describe", [("refusal", "describe")])
+    job.calls = [["x" * size] for size in (*an, *a)]
+    told = [*(f"an {size}-character text" for size in an), *(f"a {size}-character text" for size in a)]
+    assert direct.run(dist, [job])[0] == told == [describe("x" * size) for size in (*an, *a)]
+    assert [describe(bytes(size)) for size in (8, 12)] == ["an 8-byte value", "a 12-byte value"]

@@ -67,7 +67,7 @@ def test_accepted(text: str, expected: Any) -> None:
     [
         ("", "wire.malformed", "not JSON; expected a JSON object, got a 0-character text"),
         ("[]", "wire.malformed", "not an object; expected a message, got a list of 0"),
-        ('{"int32Field": 1,}', "wire.malformed", "not JSON; expected a JSON object, got a 18-character text"),
+        ('{"int32Field": 1,}', "wire.malformed", "not JSON; expected a JSON object, got an 18-character text"),
         ('{"doubleField": NaN}', "wire.malformed", "not JSON; expected a JSON object, got a 20-character text"),
         (b'{"stringField": "\xff"}', "wire.malformed", "not UTF-8; expected JSON, got a 20-byte value"),
         (

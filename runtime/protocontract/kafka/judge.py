@@ -15,7 +15,7 @@ from protocontract.kafka.dead_letter import NORMALIZED, own_violation
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.ports import Fetched
 from protocontract.kafka.registry_frames import VALUE_SCHEMA_ID, Framed, Frames, own_frame
-from protocontract.violations import Refusal, Violation
+from protocontract.violations import Refusal, Violation, numbered
 
 if TYPE_CHECKING:
     from protocontract.contract import Contract, Encoding, Outcome
@@ -276,7 +276,7 @@ def _key_reader(contract: Contract[Any]) -> Callable[[Message], bytes] | None:
 
 
 def _key_mismatch(key: bytes | None, contract: Contract[Any]) -> Violation:
-    got = "no key" if key is None else f"a {len(key)}-byte key"
+    got = "no key" if key is None else f"{numbered(len(key))}-byte key"
     return own_violation(contract, "key.mismatch", f"must equal the record's key, got {got}", contract.key_field)
 
 

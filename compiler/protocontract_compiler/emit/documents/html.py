@@ -197,11 +197,12 @@ summary { cursor: pointer; color: var(--link); font-size: .92rem; }
   code { overflow-wrap: anywhere; }
 }
 @media print {
-  nav.top, nav.contents, summary { display: none; }
+  :root { --link: #000; --mark: #fff; }
   a { color: inherit; }
   details > * { display: block; }
   details::details-content { content-visibility: visible; display: block; }
-  pre { break-inside: avoid; }
-  h2, h3 { break-after: avoid; }
+  nav.top, nav.contents, details > summary { display: none; }
+  pre, dl.facts > div { break-inside: avoid; }
+  h2, h3, h2 + p, h3 + p { break-after: avoid; }
 }
 """

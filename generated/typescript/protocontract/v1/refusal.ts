@@ -30,14 +30,22 @@ export function describe(value: unknown): string {
     case "boolean":
       return "a bool";
     case "string":
-      return `a ${size(value)}-character text`;
+      return `${numbered(size(value))}-character text`;
     case "number":
     case "bigint":
       return "a number";
     default:
       if (value instanceof Uint8Array) {
-        return `a ${value.length}-byte value`;
+        return `${numbered(value.length)}-byte value`;
       }
       return Array.isArray(value) ? `a list of ${value.length}` : "a message";
   }
+}
+
+/** A count with the article that it has when it is spoken: `a 5`, `an 8`, `an 11`, `an 8000`. */
+function numbered(count: number): string {
+  const digits = String(count);
+  // The first word is said of the leading group of thousands.
+  const first = digits.slice(0, ((digits.length - 1) % 3) + 1);
+  return `${first.startsWith("8") || first === "11" || first === "18" ? "an" : "a"} ${digits}`;
 }
