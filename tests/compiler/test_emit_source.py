@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from protocontract_compiler.emit.layout import WIDTH, laid_out
 from protocontract_compiler.emit.names import literal, printable
 from protocontract_compiler.emit.python import tool_version
-from protocontract_compiler.emit.python.layout import WIDTH, laid_out
 from protocontract_compiler.generated_names import contract_file_of, module_of
 from tests.compiler.goldens import matches
 from tests.compiler.odd_protos import NAMES, ODD, contracts, modules

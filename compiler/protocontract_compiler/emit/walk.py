@@ -7,10 +7,11 @@ called for each message in the record that has work.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import Final
 
 from protocontract_compiler import ir
-from protocontract_compiler.emit.names import Names, snake
+from protocontract_compiler.emit.names import Names, printable, snake
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.passes import reach
 
@@ -93,6 +94,31 @@ def currency_options(schema: ir.Schema, message: ir.Message, money: ir.Normalize
     if target.enum is None or "allowed" in dict(money.options):
         return ()
     return (("storable", tuple(sorted({*currency_codes(schema.enums[target.enum]).values()}))),)
+
+
+#: Rules of buf.validate that say nothing of what a constant of theirs holds.
+_GENERAL: Final = frozenset({"pattern", "in", "not_in"})
+
+
+def subject(check: ir.Check, message: ir.Message, field: str) -> str:
+    """What a check is about, for names: a format (``uuid``), else the field, else the rule of a message."""
+    *_, word = check.rule_id.split(".")
+    if check.rule_id and check.rule_path.endswith(check.rule_id) and word not in _GENERAL:
+        return word
+    if field:
+        return f"{snake(message.python_path)}_{field}"
+    return check.rule_id.replace(".", "_") if len(check.rule_id) <= 40 else ""
+
+
+def is_range(values: Sequence[object]) -> bool:
+    """Whether values are so many integers without a gap that their ends say it better."""
+    numbers = [value for value in values if isinstance(value, int)]
+    return len(numbers) == len(values) > 8 and sorted(numbers) == [*range(min(numbers), max(numbers) + 1)]
+
+
+def where(place: ir.Place) -> str:
+    """The file, without its folder, and the line of a place in the contract; empty where that is not known."""
+    return f"{printable(place.file.rpartition('/')[2])}:{place.line}" if place.line else ""
 
 
 class MessageFunctions(ABC):

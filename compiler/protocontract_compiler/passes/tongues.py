@@ -122,7 +122,7 @@ PHRASES: Final = Tongue(
         "spans_apart": "spans of {0}, none overlapping", "a_text": "a text",
         "steps": "exactly {0}, …", "first": "starting with {0}", "increasing": "strictly increasing",
         "as_long": "as long as {0}", "acyclic": "without cycles", "closed": "every parent present",
-        "tensor": "a {0}[{1}] tensor", "norm": "of norm {0} ± {1}",
+        "tensor": "a tensor of {0}[{1}]", "norm": "of norm {0} ± {1}",
         "what_text": "a text, cleaned", "what_money": "an amount of money", "what_instant": "a moment",
         "what_quantity": "a quantity", "what_label": "a label", "what_scalar": "a number or bool",
         "own": "{0}", "or_empty": "{0}, or empty", "required": "required",

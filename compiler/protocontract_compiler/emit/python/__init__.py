@@ -9,6 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from protocontract_compiler import ir
+from protocontract_compiler.emit.layout import laid_out
 from protocontract_compiler.emit.names import (
     Names,
     class_of,
@@ -18,15 +19,14 @@ from protocontract_compiler.emit.names import (
     screaming,
 )
 from protocontract_compiler.emit.output import OutputFile
-from protocontract_compiler.emit.python.layout import laid_out
 from protocontract_compiler.emit.python.module import PB, RUNTIME, Module
 from protocontract_compiler.emit.python.normalize import Normalizers
 from protocontract_compiler.emit.python.relate import Relations
-from protocontract_compiler.emit.python.spots import tuple_code, where
+from protocontract_compiler.emit.python.spots import tuple_code
 from protocontract_compiler.emit.python.tensors import Kind, Tensors
 from protocontract_compiler.emit.python.validate import Validators
 from protocontract_compiler.emit.python.walk import options_code
-from protocontract_compiler.emit.walk import reads_json
+from protocontract_compiler.emit.walk import reads_json, where
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.generated_names import contract_file_of, module_of
 from protocontract_compiler.ir_dump import fingerprint

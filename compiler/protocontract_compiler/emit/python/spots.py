@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from protocontract_compiler import ir
-from protocontract_compiler.emit.names import literal, printable, snake
+from protocontract_compiler.emit.names import literal, snake
 from protocontract_compiler.emit.python.module import Path, Step
+from protocontract_compiler.emit.walk import is_range, where
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +32,8 @@ def native_condition(check: ir.Check, this: str) -> str:
     """Code of the condition under which a rule that the engine decides itself is broken."""
     values = ", ".join(literal(value) for value in check.values)
     match check.native:
+        case "enum_defined_only" if is_range(check.values):
+            return f"not {min(check.values)} <= {this} <= {max(check.values)}"
         case "enum_defined_only":
             return f"{this} not in {{{values}}}"
         case "any_in":
@@ -45,11 +48,6 @@ def comment(place: ir.Place, what: str) -> str:
         return f"  # {what}" if what.isprintable() and len(what) < 60 else ""
     short = what if what.isprintable() and len(what) < 60 else "cel"
     return f"  # {where(place)}  {short}"
-
-
-def where(place: ir.Place) -> str:
-    """The file, without its folder, and the line of a place in the contract; empty where that is not known."""
-    return f"{printable(place.file.rpartition('/')[2])}:{place.line}" if place.line else ""
 
 
 def told(message: ir.Message) -> str:

@@ -17,7 +17,7 @@ from protocontract_compiler.emit.names import Names, attribute, literal, snake
 from protocontract_compiler.emit.python.cel_expr import emit, emit_condition
 from protocontract_compiler.emit.python.module import Module, governance_keywords
 from protocontract_compiler.emit.python.spots import Spot, comment, native_condition, singular_name, told, tuple_code
-from protocontract_compiler.emit.walk import MessageFunctions, has_rules
+from protocontract_compiler.emit.walk import MessageFunctions, has_rules, subject
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.ir_cel import FieldRef, Program
 from protocontract_compiler.passes import reach
@@ -30,8 +30,6 @@ _INLINE_TOTAL = 400
 
 _NO_RULES = ir.ValueRules()
 
-# Rules of buf.validate that say nothing of what a constant of theirs holds.
-_GENERAL = frozenset({"pattern", "in", "not_in"})
 
 _CLOCK = re.compile(r"\bnow\b")
 
@@ -405,7 +403,8 @@ class _Function:
         ``items`` is the message type of a container's elements, ``reads`` all fields that the rule of a message reads.
         """
         shown = comment(check.place, check.rule_path or check.rule_id)
-        self._about = self._subject(check, spot)
+        owner, name = (spot.path[-1].message, spot.path[-1].field.name) if spot.path else (self._root.full_name, "")
+        self._about = subject(check, self._validators.schema.messages[owner], name)
         if check.program is None:
             with self._writer.block(f"if {native_condition(check, this)}:{shown}"):
                 self._line_add(self._rule(check, check.message, spot, governed, for_key, reads), value, spot)
@@ -555,16 +554,6 @@ class _Function:
         if value_code.startswith(("re.", "re2.")):
             value_code = self._rt(value_code)
         return self._module.own_constant(value_code, f"{hint}_{self._about}" if self._about else hint)
-
-    def _subject(self, check: ir.Check, spot: Spot) -> str:
-        """What a check is about, for names: a format (``uuid``), else the field, else the rule of a message."""
-        *_, word = check.rule_id.split(".")
-        if check.rule_id and check.rule_path.endswith(check.rule_id) and word not in _GENERAL:
-            return word
-        if spot.path:
-            step = spot.path[-1]
-            return f"{snake(self._validators.schema.messages[step.message].python_path)}_{step.field.name}"
-        return check.rule_id.replace(".", "_") if len(check.rule_id) <= 40 else ""
 
     def runtime(self, name: str) -> str:
         """Code for a helper of the private runtime module."""

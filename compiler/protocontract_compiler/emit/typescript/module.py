@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import PurePosixPath
@@ -12,7 +13,7 @@ from protocontract_compiler.emit.constants import Constants, Section
 from protocontract_compiler.emit.names import Names, screaming
 from protocontract_compiler.emit.typescript.access import literal, text
 from protocontract_compiler.passes import reach
-from protocontract_compiler.typescript_names import RESERVED, Types, type_name
+from protocontract_compiler.typescript_names import RESERVED, Types, property_name, type_name
 
 #: Where the helper modules are, below the output folder.
 HELPERS: Final = "protocontract/v1"
@@ -60,6 +61,11 @@ class LocalNames(Names):
         self._module.locals.add(name)
         return name
 
+    def of_field(self, field: ir.Field) -> str:
+        """An identifier for the value of a field: as the field is called, or told apart from what else is called so."""
+        name = property_name(field.name)
+        return self.fresh(name if self.is_free(name) else f"{name}Value")
+
     def is_free(self, name: str) -> bool:
         """Whether neither the function nor the module has the name."""
         return super().is_free(name) and name not in self._module._taken
@@ -88,10 +94,14 @@ class Module(Constants[ModuleNames]):
         self.names = ModuleNames()
         #: Messages that hold a sensitive field, however deep: their own values are as private.
         self.private = reach.with_work(schema, lambda message: any(f.governance.sensitive for f in message.fields))
-        self.fields = Section("Fields, as field paths name them")
-        self.shapes = Section("What the fields of each message hold")
-        self.rules = Section("Rules: id, message, field")
-        self.constants = Section("Patterns, sets and normalizers")
+        self.fields = Section("Fields (F_), as field paths name them")
+        self.shapes = Section("What each message holds (SHAPE_): other objects are refused before a rule runs")
+        self.rules = Section("Rules (R_): id, message, field; `describes`: what a violation tells the kind and size of")
+        self.constants = Section("Patterns and tables, built once")
+        self.bound = Section(
+            "Normalizers (NORMALIZE_) and checks of relations (CHECK_), built once with their options; the fields\n"
+            "(SITE_) that their violations and changes are about"
+        )
         self.functions: list[str] = []
         #: Plain types of messages that the module declares, by full name.
         self.plain: dict[str, str] = {}
@@ -170,11 +180,13 @@ class Module(Constants[ModuleNames]):
         """The name of a module-level constant with that code. Equal code is one constant."""
         return self._once(self.constants, code, screaming(hint), annotation=annotation)
 
-    def own_constant(self, code: str, hint: str) -> str:
+    def own_constant(self, code: str, hint: str, annotation: str = "") -> str:
         """As ``constant``, but under a name of its own where the code is there under another one already."""
-        first = self.constant(code, hint)
-        name = screaming(hint)
-        return first if first == name else self._once(self.constants, first, name, key=f"{first} as {name}")
+        return self._once_as(self.constants, code, screaming(hint), annotation=annotation)
+
+    def bound_constant(self, code: str, hint: str) -> str:
+        """The name of a normalizer or a check of a relation, of its own as that of ``own_constant``."""
+        return self._once_as(self.bound, code, screaming(hint))
 
     def field_element(self, message: str, described: ir.Field) -> str:
         """The name of the Field of a field."""
@@ -183,16 +195,19 @@ class Module(Constants[ModuleNames]):
             parts.append("map: true")
         if described.governance.sensitive:
             parts.append("sensitive: true")
-        return self._field(message, described.name, parts)
+        return self._field(message, described.name, parts, described.number)
 
     def oneof_element(self, message: str, name: str) -> str:
         """The name of the Field of a oneof, which has a name only."""
-        return self._field(message, name, [f"name: {text(name)}"])
+        return self._field(message, name, [f"name: {text(name)}"], math.inf)
 
-    def _field(self, message: str, name: str, parts: list[str]) -> str:
+    def _field(self, message: str, name: str, parts: list[str], number: float) -> str:
         code = f"{{ {', '.join(parts)} }}"
         hint = f"F_{self._short(message)}_{screaming(name)}"
-        return self._once(self.fields, code, hint, key=f"{message}.{code}", annotation=self._type("Field"))
+        return self._once(
+            self.fields, code, hint, key=f"{message}.{code}", annotation=self._type("Field"),
+            order=self._field_order(message, number),
+        )  # fmt: skip
 
     def rule(
         self,
@@ -250,8 +265,8 @@ class Module(Constants[ModuleNames]):
         parts += ["sensitive: true"] if sensitive else []
         parts += [f"needs: {literal(needs)}"] if needs else []
         parts += [f"spoils: {literal(spoils)}"] if spoils else []
-        hint = f"S_{self._short(message.full_name)}_{screaming(described.name)}_{screaming(word)}"
-        return self._once(self.constants, f"{{ {', '.join(parts)} }}", hint, annotation=self._type("Site"))
+        hint = f"SITE_{self._short(message.full_name)}_{screaming(described.name)}_{screaming(word)}"
+        return self._once(self.bound, f"{{ {', '.join(parts)} }}", hint, annotation=self._type("Site"))
 
     def _type(self, name: str) -> str:
         return self.use("violation", name, type_only=True)

@@ -36,6 +36,11 @@ def _part(field: ir.Field) -> ir.Field:
     return field.value or field
 
 
+def _own(names: Names, word: str, field: ir.Field) -> str:
+    """A local called ``word``, with the field's name before it where another field has that already."""
+    return names.fresh(word if names.is_free(word) else f"{property_name(field.name)}{word.capitalize()}")
+
+
 @dataclass(frozen=True, slots=True)
 class _Value:
     """One value under a normalizer while its code is written: its variable, where it stands, and its subscript."""
@@ -60,6 +65,7 @@ class Normalizers(Walkers):
     """The normalize functions of one module."""
 
     prefix = "normalize"
+    says = "Normalizes {} in place."
 
     def __init__(self, module: Module) -> None:
         super().__init__(module, has_normalizer)
@@ -81,12 +87,12 @@ class Normalizers(Walkers):
                             writer.line(f"const {name} = {read('m', message, field)};")
                         self._value(_Value(name, message, field), writer, names)
                 case ir.Shape.REPEATED:
-                    index, name = names.fresh("i"), names.fresh("value")
+                    index, name = names.fresh("i"), _own(names, "value", field)
                     with _braces(writer, f"for (const [{index}, {name}] of {place('m', field)}.entries())"):
                         value = _Value(name, message, field, f"{place('m', field)}[{index}]", index)
                         self._value(value, writer, names)
                 case ir.Shape.MAP:
-                    name = names.fresh("value")
+                    name = _own(names, "value", field)
                     key = self.open_map(field, writer, names)
                     with writer.indented():
                         held = entry(field, key)
@@ -105,17 +111,17 @@ class Normalizers(Walkers):
             given = (*given, *currency_options(self.schema, message, normalizer))
         options = ir.keywords(given)
         code = bound.normalizer(self.module.use, normalizer.kind, options, _part(field).type, normalizer.place)
-        constant = self.module.own_constant(code, f"{normalizer.kind}_{snake(message.python_path)}_{field.name}")
+        constant = self.module.bound_constant(code, f"normalize_{snake(message.python_path)}_{field.name}")
         site = self.module.site(
             message, field, normalizer.kind, spoils=(normalizer.target,) if normalizer.target else ()
         )
-        result = names.fresh("result")
+        result = _own(names, "result", field)
         if normalizer.kind == "money":
             self._money(value, normalizer.target, constant, site, result, writer, names)
             return
         if "amounts" in options:
             code = bound.amount_warnings(self.module.use, options)
-            warnings = self.module.own_constant(code, f"amounts_{snake(message.python_path)}_{field.name}")
+            warnings = self.module.bound_constant(code, f"amounts_{snake(message.python_path)}_{field.name}")
             warn_all = self.module.use("normalize/warn", "warnAll")
             writer.line(f"{warn_all}(run, {site}, {warnings}({value.name}), {value.name}, {value.place});")
         writer.line(f"const {result} = {constant}({value.name});")
@@ -170,7 +176,7 @@ class Normalizers(Walkers):
                 self._store(site, value, f"{result}.amount", writer)
             return
         target = value.message.field(target_name)
-        known = names.fresh("known")
+        known = _own(names, "known", value.field)
         stored = f"{result}.currency"
         held = read("m", value.message, target)
         if target.enum is None:

@@ -17,6 +17,7 @@ class Relations(Walkers):
     """The relate functions of one module."""
 
     prefix = "relate"
+    says = "What breaks the relations in {}."
 
     def __init__(self, module: Module) -> None:
         super().__init__(module, has_relation)
@@ -31,7 +32,9 @@ class Relations(Walkers):
                 writer.line(comment(relation.place, f"{field.name}: {relation.kind}").lstrip())
                 options = ir.keywords(relation.options)
                 code = bound.relation(self.module.use, relation.kind, options, relation.place)
-                checker = self.module.own_constant(code, f"{relation.kind}_{snake(message.python_path)}_{field.name}")
+                checker = self.module.bound_constant(
+                    code, f"check_{snake(message.python_path)}_{field.name}_{relation.kind}"
+                )
                 match relation.kind:
                     case "spans":
                         self._spans(message, field, relation, checker, writer)

@@ -20,7 +20,7 @@ from protocontract_compiler.emit.typescript.inexact import Inexact
 from protocontract_compiler.emit.typescript.module import Module
 from protocontract_compiler.emit.typescript.shapes import Shapes
 from protocontract_compiler.emit.typescript.values import held, is_set, not_zero, wrapped_type
-from protocontract_compiler.emit.walk import MessageFunctions, has_rules
+from protocontract_compiler.emit.walk import MessageFunctions, has_rules, is_range, subject, where
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.ir_cel import FieldRef, Program, can_raise
 from protocontract_compiler.typescript_names import property_name
@@ -74,6 +74,10 @@ class _Function:
         self._name = name
         self._writer = Writer("  ")
         self._names = self._module.local_names()
+        # The variable of a list's subscript.
+        self._index = ""
+        # What the check that is being written is about, for names of its constants.
+        self._about = ""
         # Locals that hold fields; a block's own are forgotten at its end.
         self._cached: list[dict[str, str]] = [{}]
 
@@ -100,7 +104,9 @@ class _Function:
         types = (self._module.annotation(message), self.use("violation", "type At"), self.use("violation", "type Run"))
         pairs = zip(("m", "at", "run"), types, strict=True)
         parameters = ", ".join(f"{_unless_unread(name, body)}: {type_}" for name, type_ in pairs)
-        return f"function {self._name}({parameters}): void {{\n{body}}}\n"
+        holds = any(field.element_message in self._validators.work for field in message.fields)
+        says = f"/** What breaks the rules of {told(message)}{' or of messages in it' if holds else ''}. */"
+        return f"{says}\nfunction {self._name}({parameters}): void {{\n{body}}}\n"
 
     # -- rules of the message
 
@@ -124,7 +130,8 @@ class _Function:
             described.append((f"{count} === 0", f"one of {listed} must be set"))
         for condition, message in described:
             name = self._rule(_Place(), "message.oneof", message, governed, describes="")
-            self._writer.line(f"if ({condition}) {self._adding(name, 'undefined', _Place())}")
+            with self._block(f"if ({condition})"):
+                self._writer.line(self._adding(name, "undefined", _Place()))
 
     def _oneof_required(self, oneof: ir.Oneof) -> None:
         element = self._module.oneof_element(self._message.full_name, oneof.name)
@@ -132,8 +139,8 @@ class _Function:
         governed = ir.Governance(contexts=self._contexts())
         rule = self._rule(place, "required", "exactly one field is required in oneof", governed, describes="")
         held = access.member("m", access.property_name(oneof.name))
-        line = f"if ({held}.case === undefined) {self._adding(rule, 'undefined', place)}"
-        self._writer.line(line + comment(oneof.place, "oneof.required"))
+        with self._block(f"if ({held}.case === undefined)", comment(oneof.place, "oneof.required")):
+            self._writer.line(self._adding(rule, "undefined", place))
 
     def _set(self, field: ir.Field) -> str:
         return is_set("m", self._message, field)
@@ -207,7 +214,9 @@ class _Function:
             for check in rules.checks:
                 self._check(check, Code(values), values, place, self._module.governance(field), part=field)
             if loops:
-                item, index = self._names.fresh(_singular_name(field.name)), self._names.fresh("i")
+                item = self._names.fresh(_singular_name(field.name))
+                # Loops follow each other: none stands in another, as messages in messages have functions of their own.
+                self._index = index = self._index or self._names.fresh("i")
                 head = f"for (const [{index}, {item}] of {values}.entries())"
                 with self._block(head), self._unless_zero(items, field, item):
                     read, each = self._read_item(field, item), self._place_of(field, index)
@@ -340,6 +349,7 @@ class _Function:
     ) -> None:  # fmt: skip
         """One rule: at most one violation. ``part`` is the field where ``this`` is a container."""
         shown = comment(check.place, check.rule_path or check.rule_id)
+        self._about = subject(check, self._message, place.name)
         if check.program is None:
             rule = self._checked(check, check.message, place, governed)
             with self._block(f"if ({_native_condition(check, this.text)})", shown):
@@ -435,7 +445,7 @@ class _Function:
         for scope in reversed(self._cached):
             if field.name in scope:
                 return scope[field.name]
-        name = self._names.fresh(access.property_name(field.name))
+        name = self._names.of_field(field)
         self._writer.line(f"const {name} = {code};")
         self._cached[-1][field.name] = name
         return name
@@ -472,7 +482,7 @@ class _Function:
 
     def constant(self, value_code: str, hint: str, annotation: str = "") -> str:
         """A module-level constant."""
-        return self._module.constant(value_code, hint, annotation)
+        return self._module.own_constant(value_code, f"{hint}_{self._about}" if self._about else hint, annotation)
 
     def use(self, path: str, name: str) -> str:
         """The local name of a helper, or of a type that a helper module exports (``type At``)."""
@@ -498,6 +508,8 @@ def _native_condition(check: ir.Check, this: str) -> str:
     """Code of the condition under which a rule that the engine decides itself is broken."""
     values = access.literal(check.values)
     match check.native:
+        case "enum_defined_only" if is_range(check.values):
+            return f"{this} < {min(check.values)} || {this} > {max(check.values)}"
         case "enum_defined_only":
             return f"!{values}.includes({this})"
         case "any_in":
@@ -514,7 +526,13 @@ def _numbers(key: ir.Field) -> bool:
 def comment(place: ir.Place, what: str) -> str:
     """A comment for the end of a line: where the contract demands what the line checks."""
     short = what if what.isprintable() and len(what) < 60 else "cel"
-    return f" // {printable(place.file.rpartition('/')[2])}:{place.line} {short}" if place.line else f" // {short}"
+    return f" // {where(place)} {short}" if place.line else f" // {short}"
+
+
+def told(message: ir.Message) -> str:
+    """A message and the line of the contract where it is declared, for a comment."""
+    name = message.full_name.rpartition(".")[2]
+    return f"{name} ({where(message.place).replace('*/', '* /')})" if message.place.line else name
 
 
 def _singular_name(plural: str) -> str:

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from protocontract_compiler import ir
 from protocontract_compiler.emit.names import Names
 from protocontract_compiler.emit.typescript.access import BIG, key_kind, place, read, subscript_of
-from protocontract_compiler.emit.typescript.module import Module
+from protocontract_compiler.emit.typescript.module import LocalNames, Module
+from protocontract_compiler.emit.typescript.validate import told
 from protocontract_compiler.emit.walk import FunctionPerMessage
 from protocontract_compiler.emit.writer import Writer
 from protocontract_compiler.typescript_names import property_name
@@ -15,6 +16,9 @@ from protocontract_compiler.typescript_names import property_name
 
 class Walkers(FunctionPerMessage):
     """The functions of one kind in one module: ``(m, at, run) => void``."""
+
+    #: What a function does, for its comment, with a place for the message.
+    says: str
 
     def __init__(self, module: Module, has_work: Callable[[ir.Message], bool]) -> None:
         super().__init__(module.schema, module.names, module.functions, has_work)
@@ -30,6 +34,7 @@ class Walkers(FunctionPerMessage):
         names = self.module.local_names()
         use = self.module.use
         at, run = use("violation", "At", type_only=True), use("violation", "Run", type_only=True)
+        writer.line(f"/** {self.says.format(told(message))} */")
         writer.line(f"function {function}(m: {self.module.annotation(message)}, at: {at}, run: {run}): void {{")
         with writer.indented():
             self.own(message, writer, names)
@@ -38,7 +43,7 @@ class Walkers(FunctionPerMessage):
         writer.line("}")
         return writer.text()
 
-    def _into(self, message: ir.Message, field: ir.Field, writer: Writer, names: Names) -> None:
+    def _into(self, message: ir.Message, field: ir.Field, writer: Writer, names: LocalNames) -> None:
         """Calls the function of the messages in a field."""
         child = field.element_message
         function = self.function(child) if child is not None else None
@@ -48,7 +53,7 @@ class Walkers(FunctionPerMessage):
         element = self.module.field_element(message.full_name, field)
         match field.shape:
             case ir.Shape.SINGULAR:
-                held = names.fresh(property_name(field.name))
+                held = names.of_field(field)
                 writer.line(f"const {held} = {read('m', message, field)};")
                 writer.line(f"if ({held} !== undefined) {function}({held}, {below}(at, {element}), run);")
             case ir.Shape.REPEATED:

@@ -707,17 +707,17 @@ PREDICT_REQUEST: Final = _rt.Contract(
         _rt.Promise("entity_model.shape", "each above 0", ("int64.gt",)),
         _rt.Promise(
             "entity_model.input_ids",
-            "required, a int64[batch, 256] tensor, 0 to 249999",
+            "required, a tensor of int64[batch, 256], 0 to 249999",
             ("required", "tensor.dtype", "tensor.range", "tensor.shape", "tensor.size"),
         ),
         _rt.Promise(
             "entity_model.attention_mask",
-            "required, a int64[batch, 256] tensor, 0 to 1",
+            "required, a tensor of int64[batch, 256], 0 to 1",
             ("required", "tensor.dtype", "tensor.range", "tensor.shape", "tensor.size"),
         ),
         _rt.Promise(
             "encoder.input_ids",
-            "1 to 512 items, a int64[tokens] tensor, 0 or more",
+            "1 to 512 items, a tensor of int64[tokens], 0 or more",
             (
                 "repeated.min_items",
                 "repeated.max_items",
@@ -729,7 +729,7 @@ PREDICT_REQUEST: Final = _rt.Contract(
         ),
         _rt.Promise(
             "encoder.attention_mask",
-            "a int64[tokens] tensor, 0 to 1",
+            "a tensor of int64[tokens], 0 to 1",
             ("tensor.dtype", "tensor.range", "tensor.shape", "tensor.size"),
         ),
         _rt.Promise("model", "one of entity_model and encoder is set", ("required",)),
@@ -758,12 +758,12 @@ PREDICT_RESPONSE: Final = _rt.Contract(
         _rt.Promise("entity_model.shape", "each above 0", ("int64.gt",)),
         _rt.Promise(
             "entity_model.logits",
-            "required, a float32[batch, 256, 7] tensor, finite",
+            "required, a tensor of float32[batch, 256, 7], finite",
             ("required", "tensor.dtype", "tensor.finite", "tensor.shape", "tensor.size"),
         ),
         _rt.Promise(
             "encoder.vector",
-            "a float32[384] tensor, finite, of norm 1 ± 0.001",
+            "a tensor of float32[384], finite, of norm 1 ± 0.001",
             ("tensor.dtype", "tensor.finite", "tensor.norm", "tensor.shape", "tensor.size"),
         ),
         _rt.Promise(
@@ -799,12 +799,12 @@ ENTITY_MODEL_INPUT: Final = _rt.Contract(
         _rt.Promise("shape", "each above 0", ("int64.gt",)),
         _rt.Promise(
             "input_ids",
-            "required, a int64[batch, 256] tensor, 0 to 249999",
+            "required, a tensor of int64[batch, 256], 0 to 249999",
             ("required", "tensor.dtype", "tensor.range", "tensor.shape", "tensor.size"),
         ),
         _rt.Promise(
             "attention_mask",
-            "required, a int64[batch, 256] tensor, 0 to 1",
+            "required, a tensor of int64[batch, 256], 0 to 1",
             ("required", "tensor.dtype", "tensor.range", "tensor.shape", "tensor.size"),
         ),
     ),
@@ -822,7 +822,7 @@ ENTITY_MODEL_OUTPUT: Final = _rt.Contract(
         _rt.Promise("shape", "each above 0", ("int64.gt",)),
         _rt.Promise(
             "logits",
-            "required, a float32[batch, 256, 7] tensor, finite",
+            "required, a tensor of float32[batch, 256, 7], finite",
             ("required", "tensor.dtype", "tensor.finite", "tensor.shape", "tensor.size"),
         ),
     ),
@@ -839,7 +839,7 @@ ENCODER_INPUT: Final = _rt.Contract(
     promises=(
         _rt.Promise(
             "input_ids",
-            "1 to 512 items, a int64[tokens] tensor, 0 or more",
+            "1 to 512 items, a tensor of int64[tokens], 0 or more",
             (
                 "repeated.min_items",
                 "repeated.max_items",
@@ -851,7 +851,7 @@ ENCODER_INPUT: Final = _rt.Contract(
         ),
         _rt.Promise(
             "attention_mask",
-            "a int64[tokens] tensor, 0 to 1",
+            "a tensor of int64[tokens], 0 to 1",
             ("tensor.dtype", "tensor.range", "tensor.shape", "tensor.size"),
         ),
     ),
@@ -867,7 +867,7 @@ ENCODER_OUTPUT: Final = _rt.Contract(
     promises=(
         _rt.Promise(
             "vector",
-            "a float32[384] tensor, finite, of norm 1 ± 0.001",
+            "a tensor of float32[384], finite, of norm 1 ± 0.001",
             ("tensor.dtype", "tensor.finite", "tensor.norm", "tensor.shape", "tensor.size"),
         ),
     ),

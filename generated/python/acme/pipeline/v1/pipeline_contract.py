@@ -723,7 +723,7 @@ TOKENIZER_OUTPUT: Final = _rt.Contract(
         ),
         _rt.Promise(
             "input_ids",
-            "1 to 512 items, each 0 or more, below 250000, a int64[tokens] tensor",
+            "1 to 512 items, each 0 or more, below 250000, a tensor of int64[tokens]",
             (
                 "repeated.min_items",
                 "repeated.max_items",
@@ -735,7 +735,7 @@ TOKENIZER_OUTPUT: Final = _rt.Contract(
         ),
         _rt.Promise(
             "attention_mask",
-            "each 0 or 1, as long as input_ids, a int64[tokens] tensor",
+            "each 0 or 1, as long as input_ids, a tensor of int64[tokens]",
             ("int64.in", "sequence.length", "tensor.dtype", "tensor.shape", "tensor.size"),
         ),
         _rt.Promise(
@@ -769,7 +769,7 @@ EMBEDDING: Final = _rt.Contract(
         _rt.Promise("encoder", "matching ^[a-z0-9-]+@[0-9]+\\.[0-9]+\\.[0-9]+$", ("string.pattern",)),
         _rt.Promise(
             "vector",
-            "1536 bytes, a float32[384] tensor, finite, of norm 1 ± 0.001",
+            "1536 bytes, a tensor of float32[384], finite, of norm 1 ± 0.001",
             ("bytes.len", "tensor.dtype", "tensor.finite", "tensor.norm", "tensor.shape", "tensor.size"),
         ),
         _rt.Promise("encoded_at", "required", ("required",)),

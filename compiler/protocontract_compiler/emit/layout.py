@@ -1,5 +1,5 @@
-"""Breaks long lines of emitted Python, so that a reviewer can read them: conditions at their operators, all other lines
-at the commas of the outermost brackets. A comment at the end of a long line goes above it.
+"""Breaks long lines of emitted code, so that a reviewer can read them: conditions of Python at their operators, all
+other lines at the commas of the outermost brackets. A comment at the end of a long line goes above it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,24 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 
 WIDTH = 110
-_STEP = "    "
 # Further in, pieces would be read less well than a long line.
 _DEEPEST = 64
 _OPENING, _CLOSING = "([{", ")]}"
 _CONDITION = re.compile(r" *(?:if|elif) (?=.*:$)")
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """What a language's lines are broken by: a step of indentation, what starts a comment, what stays as it is."""
+
+    step: str
+    comment: str
+    whole: re.Pattern[str]
+
+
+PYTHON = Style("    ", "#", re.compile(r"\s*#"))
+# Lines of a documentation comment, and those with a regular expression, whose brackets are none.
+TYPESCRIPT = Style("  ", "//", re.compile(r"\s*(?:/?\*|//)|.* = /(?![*/])"))
 
 
 @dataclass(slots=True)
@@ -25,37 +38,46 @@ class _Brackets:
     end: int = -1
     commas: list[int] = field(default_factory=list)
     comprehension: bool = False
+    #: The pair that closed last in it.
+    inner: _Brackets | None = None
+
+    def to_break(self) -> _Brackets:
+        """The pair itself, or the one that is all there is in it: ``f({ a, b })`` is broken in the braces."""
+        inner = self.inner
+        if inner is None or inner.start != self.start + 1 or inner.end != self.end - 1:
+            return self
+        return inner.to_break()
 
 
-def laid_out(source: str) -> str:
+def laid_out(source: str, style: Style = PYTHON) -> str:
     """The source with its long lines broken. A line that has nothing to break it at stays as it is."""
-    return "".join(f"{line}\n" for long in source.splitlines() for line in _broken(long))
+    return "".join(f"{line}\n" for long in source.splitlines() for line in _broken(long, style))
 
 
-def _broken(line: str) -> Iterator[str]:
+def _broken(line: str, style: Style) -> Iterator[str]:
     indent = line[: len(line) - len(line.lstrip())]
-    if len(line) <= WIDTH or len(indent) > _DEEPEST or line.lstrip().startswith("#"):
+    if len(line) <= WIDTH or len(indent) > _DEEPEST or style.whole.match(line):
         yield line
         return
-    marks = _Marks(line)
+    marks = _Marks(line, style.comment)
     if marks.comment >= 0:
         # The comment goes above the line, which may then be short enough.
         yield f"{indent}{line[marks.comment :]}"
-        yield from _broken(line[: marks.comment].rstrip())
+        yield from _broken(line[: marks.comment].rstrip(), style)
     elif marks.operators and (head := _CONDITION.match(line)):
         start = head.end()
         cuts = [start, *(place for place in marks.operators if place > start), len(line) - 1]
         yield f"{indent}{head.group().strip()} ("
         for a, b in pairwise(cuts):
-            yield from _broken(f"{indent}{_STEP}{line[a:b].strip()}")
+            yield from _broken(f"{indent}{style.step}{line[a:b].strip()}", style)
         yield f"{indent}):"
     elif marks.brackets is not None:
-        yield from _unfolded(line, indent, marks.brackets)
+        yield from _unfolded(line, indent, marks.brackets.to_break(), style)
     else:
         yield line
 
 
-def _unfolded(line: str, indent: str, found: _Brackets) -> Iterator[str]:
+def _unfolded(line: str, indent: str, found: _Brackets, style: Style) -> Iterator[str]:
     """What is in the brackets on lines of its own."""
     # The commas of a comprehension separate no items: `for key, value in ...`.
     commas = [] if found.comprehension else found.commas
@@ -67,12 +89,12 @@ def _unfolded(line: str, indent: str, found: _Brackets) -> Iterator[str]:
     yield line[: found.start + 1]
     # A tuple of one keeps its comma; a comprehension must not get one.
     trailing = "," if commas else ""
-    together = f"{indent}{_STEP}{', '.join(parts)}"
+    together = f"{indent}{style.step}{', '.join(parts)}"
     if len(together) <= WIDTH and not (trailing and len(parts) == 1):
         yield together
     else:
         for part in parts:
-            yield from _broken(f"{indent}{_STEP}{part}{trailing}")
+            yield from _broken(f"{indent}{style.step}{part}{trailing}", style)
     yield f"{indent}{line[found.end :]}"
 
 
@@ -83,7 +105,7 @@ class _Marks:
     one), ``operators`` are the ``or`` (where there is none, the ``and``) outside of all brackets.
     """
 
-    def __init__(self, line: str) -> None:
+    def __init__(self, line: str, comment: str) -> None:
         self.brackets: _Brackets | None = None
         self.comment = -1
         found: dict[str, list[int]] = {" and ": [], " or ": []}
@@ -99,15 +121,17 @@ class _Marks:
                     quote = ""
             elif char in "'\"":
                 quote = char
-            elif char == "#":
+            elif line.startswith(comment, place):
                 self.comment = place
                 break
             elif char in _OPENING:
                 open_.append(_Brackets(place))
-            elif char in _CLOSING:
+            elif char in _CLOSING and open_:
                 closed = open_.pop()
                 closed.end = place
-                if not open_ and not _is_index(line, closed.start):
+                if open_:
+                    open_[-1].inner = closed
+                elif not _is_index(line, closed.start):
                     self.brackets = closed
             elif open_ and char == ",":
                 open_[-1].commas.append(place)
