@@ -157,7 +157,7 @@ def _acknowledged(module: Module, each: Finding, today: datetime.date) -> bool:
 
 
 def _retained(company: Company, judged: Sequence[Judged], state: Deployment, findings: Sequence[Finding]) -> list[str]:
-    """What records that a state wrote mean for the readers of head: a tighter rule may refuse them."""
+    """What records that a state wrote mean for the readers of head: a tighter rule may reject them."""
     tight: list[Change] = [
         each.change
         for each in findings

@@ -112,10 +112,10 @@ def why(change: Change, role: Role) -> str:
         return ""
     if change.acknowledge:
         return "every module that uses the message must use the new field or say that it ignores it"
-    writes = "what it writes may be refused from now on"
+    writes = "what it writes may be rejected from now on"
     reads = "it may be given what was refused until now"
     if change.direction == "tightened":
-        return "records that were accepted may be refused when it reads them again" if role == "reader" else writes
+        return "records that were accepted may be rejected when it reads them again" if role == "reader" else writes
     if change.direction == "loosened":
         return reads
     if change.direction != "breaking":

@@ -35,7 +35,7 @@ def stored_findings(
         lines = sorted({use.line for use in uses if use.how in READS and use.path.rpartition(".")[0] in messages})
         if not lines or messages.intersection(cleared):
             continue
-        because = "validates stored records, which the tighter rule may refuse"
+        because = "validates stored records, which the tighter rule may reject"
         if red:
             because += "; expected a sample that shows that nothing is hit"
         found.append(

@@ -48,7 +48,7 @@ def boundary(contract: Contract[M]) -> SearchStrategy[M]:
 
 
 def invalid(contract: Contract[M], rule: str | None = None) -> SearchStrategy[M]:
-    """Messages that the contract refuses; where possible one rule is broken and the others are kept.
+    """Messages that the contract rejects; where possible one rule is broken and the others are kept.
 
     ``rule`` is the id of the rule to break, one of the contract's promises. Raises ValueError for any other; drawing
     raises ContractError where no message was found that breaks it. Raises MissingExtra without hypothesis.

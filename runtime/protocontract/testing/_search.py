@@ -141,7 +141,7 @@ def at_edges(contract: Contract[Any]) -> st.SearchStrategy[Any]:
 
 
 def broken(contract: Contract[Any], rule: str | None) -> st.SearchStrategy[Any]:
-    """Messages that the contract refuses, by one rule where that is possible. Raises ValueError for an unknown rule."""
+    """Messages that the contract rejects, by one rule where that is possible. Raises ValueError for an unknown rule."""
     known = {each for promise in contract.promises for each in promise.rule_ids if not each.startswith(_OUTSIDE)}
     if rule is not None and rule not in known:
         raise ValueError(

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from protocontract.arguments import Parser
+from protocontract.arguments import Parser, add_sources
 from protocontract.cli import BROKEN, KEPT, UsageError
 from protocontract.contract import Contract
 from protocontract.records.reading import FileEncoding, encoding_of, is_arrow, read_lines, read_messages, refused
@@ -145,11 +145,9 @@ def _parser() -> argparse.ArgumentParser:
         help="of a file whose columns are fields: a column that is none; may be given again",
     )
     parser.add_argument("--assume-utc", action="store_true", help="timestamp columns without a zone are in UTC")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--proto-path", metavar="DIR", help="compile the contract from the .proto files below DIR")
-    where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
+    add_sources(parser)
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how the report is written")
-    parser.add_argument("--strict", action="store_true", help="one broken record is enough to fail, whatever the level")
+    parser.add_argument("--strict", action="store_true", help="one bad record is enough to fail, whatever the level")
     return parser
 
 

@@ -13,8 +13,8 @@ _ENGLISH: Final = {
     "owner": "Owner", "topic": "Topic", "dead_letters": "Dead letters", "event_time": "Time of an event",
     "key": "Key of a record", "source": "Source", "fingerprint": "Fingerprint", "version": "Version", "none": "none",
     "guarantees": "What is guaranteed",
-    "guarantees_lead": "A record that breaks one of these promises is refused, with a code that says which.",
-    "guarantees_dead": "A record that breaks one of these promises is refused, with a code that says which, and goes "
+    "guarantees_lead": "A record that breaks one of these promises is rejected, with a code that says which.",
+    "guarantees_dead": "A record that breaks one of these promises is rejected, with a code that says which, and goes "
     "to \x02{0}\x03.",
     "no_guarantees": "This contract has no rules: any message of its type keeps it.",
     "rule_kept": "The rule {0} is kept.", "rule_said": "{0}.", "sentence": "{0} {1}.",
@@ -46,7 +46,7 @@ _ENGLISH: Final = {
     "kept_lead": "Made up, and checked by the contract itself.",
     "no_example": "No example is known: no record that keeps all rules was found by trying.",
     "refused": "What is refused",
-    "refused_lead": "Each row is a part of a record that the contract refused for this reason.",
+    "refused_lead": "Each row is a part of a record that was rejected for this reason.",
     "not_set": "not set", "why": "why", "code": "code",
     "codes": "Error codes",
     "codes_lead": "A code stands for one rule at one place of this contract, in every language and release.",
