@@ -13,6 +13,7 @@ from google.protobuf.message import Message
 from torch.utils.data import Dataset, IterableDataset, default_collate, get_worker_info
 
 from protocontract.contract import Contract, Encoding
+from protocontract.loading import load
 from protocontract.records.corpus import Corpus, demand_samples
 from protocontract.records.index import open_index
 from protocontract.records.judge import Judge
@@ -56,8 +57,8 @@ class Checked(Generic[M]):
         self.quarantine: Final = None if quarantine is None else os.fspath(quarantine)
         self.transform: Final = transform
         self.judge: Final = Judge(contract, context, None if now is None else nanoseconds(now))
-        # Made with the first batch; a worker makes its own.
-        self._collate: Collate | None = None
+        # By the type of items, made with the first batch; a worker makes its own.
+        self._collates: dict[type[Message], Collate] = {}
         self.sources: Final = tuple(sources)
         files = [source for source in self.sources if isinstance(source, FileLike)]
         if files and len(files) < len(self.sources):
@@ -77,18 +78,30 @@ class Checked(Generic[M]):
         return self.item(outcome.message)
 
     def collate(self, items: Sequence[Any], places: Sequence[object] | None = None) -> Any:
-        """A batch of items: by the contract where they are its messages, else by PyTorch's ``default_collate``.
+        """A batch of items: messages by their contract, all others by PyTorch's ``default_collate``.
 
-        It can be given to any ``DataLoader`` as ``collate_fn``. ``places`` are those of the items, for errors.
+        They may be messages of another contract, as a service's step makes them, or tuples with messages in them. It
+        can be given to any ``DataLoader`` as ``collate_fn``. ``places`` are those of the items, for errors. Raises
+        ContractError for messages without a contract.
         """
-        if not items or not isinstance(items[0], self.contract.message_type):
-            return default_collate(list(items))
-        if self._collate is None:
-            self._collate = Collate(self.contract)
-        return self._collate(items, places)
+        first = items[0] if items else None
+        if isinstance(first, Message):
+            return self._collate_of(type(first))(items, places)
+        if isinstance(first, tuple) and any(isinstance(each, Message) for each in first):
+            return tuple(self.collate(column, places) for column in zip(*items, strict=True))
+        return default_collate(list(items))
+
+    def _collate_of(self, kind: type[Message]) -> Collate:
+        found = self._collates.get(kind)
+        if found is None:
+            contract: Contract[Any] = self.contract
+            if kind is not contract.message_type:
+                contract = load(kind.DESCRIPTOR.full_name)
+            found = self._collates[kind] = Collate(contract)
+        return found
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_collate": None}
+        return {**self.__dict__, "_collates": {}}
 
     def _indexed(self, files: Sequence[FileLike], cache: Pattern | None) -> Corpus:
         """The indexed files. Raises what the policy demands for bad records."""

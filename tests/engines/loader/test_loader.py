@@ -7,8 +7,11 @@ from multiprocessing import active_children
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from google.protobuf.timestamp_pb2 import Timestamp
 
+from acme.inference.v1.content_type_pb2 import ContentTypeInput
 from protocontract import ContractError, ContractViolation
 from protocontract.torch import ContractDataset, ContractLoader, ContractStream, RecordViolation
 from tests.engines.loader.support import (
@@ -185,6 +188,28 @@ def test_transform_runs_in_the_worker_and_its_errors_say_the_record(folder: Path
         batches(ContractLoader(broken, num_workers=workers))
     told = str(caught.value) + "".join(getattr(caught.value, "__notes__", []))
     assert f"transform of {folder}/a.binpb record 4 (byte " in told
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_what_a_services_step_makes_is_collated_by_its_own_contract(folder: Path, workers: int) -> None:
+    plain = next(iter(ContractLoader(dataset(folder, transform=step), batch_size=3, num_workers=workers)))
+    assert plain["bytes"].shape == (3, 2048)
+    assert plain["bytes"][:, 0].tolist() == GOOD[:3]
+    features, labels = next(
+        iter(ContractLoader(dataset(folder, transform=labelled), batch_size=3, num_workers=workers))
+    )
+    assert features["bytes"][:, 0].tolist() == labels.tolist() == GOOD[:3]
+    foreign = dataset(folder, transform=lambda sample: Timestamp(seconds=1))
+    with pytest.raises(ContractError, match=r"no contract for google\.protobuf\.Timestamp"):
+        batches(ContractLoader(foreign, num_workers=workers))
+
+
+def step(sample: Any) -> ContentTypeInput:
+    return ContentTypeInput(features=np.full(2048, numbers([sample])[0] % 256, "<i4").tobytes())
+
+
+def labelled(sample: Any) -> tuple[ContentTypeInput, int]:
+    return step(sample), numbers([sample])[0]
 
 
 def number_squared(sample: Any) -> int:
