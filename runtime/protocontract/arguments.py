@@ -110,3 +110,10 @@ class _HelpAll(argparse.Action):
         assert isinstance(parser, Parser)
         print(parser.format_all(), end="")
         parser.exit()
+
+
+def add_sources(parser: argparse.ArgumentParser, what: str = "the contract") -> None:
+    """``--proto-path`` or ``--descriptors``: what contracts are compiled from that no generated module holds."""
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--proto-path", metavar="DIR", help=f"compile {what} from the .proto files below DIR")
+    where.add_argument("--descriptors", metavar="FILE", help=f"compile {what} from a FileDescriptorSet")

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from protocontract.arguments import Parser
+from protocontract.arguments import Parser, add_sources
 from protocontract.card.builder import CardBuilder
 from protocontract.card.card import Card
 from protocontract.cli import KEPT, UsageError
@@ -104,9 +104,7 @@ def add_contract(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--column", metavar="NAME", help="of Parquet and Arrow files: the column of serialised records (docs/arrow.md)"
     )
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--proto-path", metavar="DIR", help="compile the contract from the .proto files below DIR")
-    where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
+    add_sources(parser)
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from protocontract._sites import Site
-from protocontract.arguments import Parser
+from protocontract.arguments import Parser, add_sources
 from protocontract.cli import KEPT, UsageError
 from protocontract.contract import Contract
 from protocontract.explain import Explanation, explain, known_ids
@@ -95,9 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("id", metavar="ID", help="money.ambiguous, string.min_len, 0xb93db785, rule-contradiction, ...")
     parser.add_argument("--contract", metavar="NAME", help="a contract whose own rules and codes are known too")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--proto-path", metavar="DIR", help="compile the contract from the .proto files below DIR")
-    where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
+    add_sources(parser)
     parser.add_argument("--lang", default="en", metavar="TAG", help="the language of meanings: en (default), or zh")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how the answer is written")
     return parser

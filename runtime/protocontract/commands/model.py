@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from protocontract._files import file_sha256
-from protocontract.arguments import Parser
+from protocontract.arguments import Parser, add_sources
 from protocontract.card import Card
 from protocontract.cli import BROKEN, KEPT
 from protocontract.commands import model_probe
@@ -112,9 +112,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     check.add_argument("--card", metavar="FILE", help="the data card that the model has to be of")
     check.add_argument("--require-stamp", action="store_true", help="a model without a stamp does not fit")
-    where = check.add_mutually_exclusive_group()
-    where.add_argument("--proto-path", metavar="DIR", help="compile the contracts from the .proto files below DIR")
-    where.add_argument("--descriptors", metavar="FILE", help="compile the contracts from a FileDescriptorSet")
+    add_sources(check, "the contracts")
     check.add_argument("--format", choices=("text", "json"), default="text", help="how the result is told")
     check.set_defaults(action_of=_check)
     model_probe.add_parser(actions)

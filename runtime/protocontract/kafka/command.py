@@ -16,14 +16,14 @@ from typing import Any, NamedTuple
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
 from protocontract.contract import Contract
 from protocontract.kafka import checks, client
-from protocontract.kafka.connection import Cluster, client_config
+from protocontract.kafka.connection import Cluster, check_topic, client_config
 from protocontract.kafka.errors import DeadLetterError, GuardError, RegistryError, SinkError, UnreachableError
 from protocontract.kafka.exactly_once import ExactlyOnce
 from protocontract.kafka.forward import Forward
 from protocontract.kafka.guard import Guard
 from protocontract.kafka.guard_options import guard_parser, letter_form
 from protocontract.kafka.http import Health
-from protocontract.kafka.letter_form import TOPIC_NAME, topic_for
+from protocontract.kafka.letter_form import topic_for
 from protocontract.kafka.oldest import OldestWatch, look
 from protocontract.kafka.progress import Progress
 from protocontract.kafka.registry_options import contract_of
@@ -72,8 +72,7 @@ def guard_command(argv: list[str]) -> int:
     if options.watch_dead_letters is not None and options.http is None:
         raise UsageError("--watch-dead-letters is for /metrics; add --http PORT")
     for topic in (options.source, options.sink, dead):
-        if not TOPIC_NAME.fullmatch(topic):
-            raise UsageError(f"`{topic}` is no name of a topic; expected letters, digits, `.`, `_` and `-`")
+        check_topic(topic)
     try:
         return _run(options, contract, dead, config)
     except (DeadLetterError, SinkError, RegistryError, UnreachableError) as error:

@@ -10,7 +10,7 @@ import time
 from collections.abc import Collection
 from typing import Any, Final, NamedTuple
 
-from protocontract.arguments import Parser
+from protocontract.arguments import Parser, add_sources
 from protocontract.cli import COULD_NOT_CHECK, KEPT
 from protocontract.kafka.connection import (
     Cluster,
@@ -278,9 +278,7 @@ def _parser() -> argparse.ArgumentParser:
     inspect.add_argument("--unresolved", action="store_true", help="only letters that were not sent again from here")
     add_selection(inspect)
     add_state(inspect)
-    where = inspect.add_mutually_exclusive_group()
-    where.add_argument("--proto-path", metavar="DIR", help="compile contracts from the .proto files below DIR")
-    where.add_argument("--descriptors", metavar="FILE", help="compile contracts from a FileDescriptorSet")
+    add_sources(inspect, "contracts")
     inspect.add_argument(
         "--encoding",
         choices=ENCODINGS,

@@ -12,6 +12,7 @@ import tempfile
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from protocontract.arguments import add_sources
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.kafka import editing
 from protocontract.kafka.connection import add_connection, add_state, check_topic, cluster, login
@@ -91,9 +92,7 @@ def add_edit(commands: Any) -> None:
     parser.add_argument("--dry-run", action="store_true", help="show and judge the change; nothing is sent or noted")
     parser.add_argument("--again", action="store_true", help="also if it was replayed or edited before")
     add_state(parser)
-    contract = parser.add_mutually_exclusive_group()
-    contract.add_argument("--proto-path", metavar="DIR", help="compile the contract from the .proto files below DIR")
-    contract.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
+    add_sources(parser)
     parser.add_argument("--encoding", choices=ENCODINGS, default="headers", help="how the record is written")
     parser.add_argument("--format", choices=("text", "json"), default="text", help="how the report is written")
     add_connection(parser)

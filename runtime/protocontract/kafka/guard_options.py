@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
-from protocontract.arguments import Parser
+from protocontract.arguments import Parser, add_sources
 from protocontract.cli import UsageError
 from protocontract.kafka.connection import add_connection
 from protocontract.kafka.errors import GuardError
@@ -50,9 +50,7 @@ def guard_parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
     )
     parser.add_argument("--contract", metavar="NAME", help="full name of the message: pkg.v1.Message")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--proto-path", metavar="DIR", help="compile the contract from the .proto files below DIR")
-    where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
+    add_sources(parser)
     parser.add_argument("--source", required=True, metavar="TOPIC", help="where records are read")
     parser.add_argument("--sink", required=True, metavar="TOPIC", help="where good records are written")
     parser.add_argument("--group", metavar="NAME", help="consumer group; default protocontract.SOURCE.SINK")

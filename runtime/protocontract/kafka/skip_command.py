@@ -8,6 +8,7 @@ import sys
 import time
 from typing import Any, Final
 
+from protocontract.arguments import add_sources
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.contract import Contract
 from protocontract.kafka.connection import Cluster, add_connection, check_topic, cluster, login
@@ -187,9 +188,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--dry-run", action="store_true", help="only say whether it could be")
     parser.add_argument("--without-letter", action="store_true", help="skip it although no dead letter can be written")
     parser.add_argument("--contract", required=True, metavar="NAME", help="the guard's contract: pkg.v1.Message")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--proto-path", metavar="DIR", help="compile the contract from the .proto files below DIR")
-    where.add_argument("--descriptors", metavar="FILE", help="compile the contract from a FileDescriptorSet")
+    add_sources(parser)
     add_group(parser)
     add_letter_form(parser)
     add_connection(parser)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Final
 
-from protocontract.arguments import Parser
+from protocontract.arguments import Parser, add_sources
 from protocontract.status_http import http_address
 
 #: The options that --help shows.
@@ -39,9 +39,7 @@ def serve_parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
     )
     parser.add_argument("--contract", required=True, metavar="SERVICE", help="the service's full name")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--proto-path", metavar="DIR", help="compile the contracts from the .proto files below DIR")
-    where.add_argument("--descriptors", metavar="FILE", help="compile the contracts from a FileDescriptorSet")
+    add_sources(parser, "the contracts")
     parser.add_argument("--listen", default="127.0.0.1:50051", metavar="HOST:PORT", help="default: %(default)s")
     _add_models(parser)
     _add_evidence(parser)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from protocontract._options import Options
-from protocontract.arguments import Parser
+from protocontract.arguments import Parser, add_sources
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
 from protocontract.loading import load, resolve, resolve_service
 from protocontract.models import ModelMismatch
@@ -310,7 +310,5 @@ def upstream_parser() -> argparse.ArgumentParser:
         "--grace", type=_seconds, default=10.0, metavar="S", help="seconds that calls under way get when it ends"
     )
     parser.add_argument("--check", action="store_true", help="only compare the models with their contracts")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--proto-path", metavar="DIR", help="compile the contracts from the .proto files below DIR")
-    where.add_argument("--descriptors", metavar="FILE", help="compile the contracts from a FileDescriptorSet")
+    add_sources(parser, "the contracts")
     return parser
