@@ -6,16 +6,13 @@ Beside them only what the way itself is about: protoc for the second, buf for th
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
-import venv
 import zipfile
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[2]
+from tests.packaging.support import ROOT, Installed
 
 CONTRACT = """\
 syntax = "proto3";
@@ -62,64 +59,6 @@ plugins:
     out: gen
     strategy: all
 """
-
-
-@dataclass(frozen=True)
-class Installed:
-    """A virtual environment with the wheel."""
-
-    folder: Path
-
-    @property
-    def python(self) -> Path:
-        return self.folder / "bin" / "python"
-
-    def run(self, command: str, folder: Path, *, extra_path: str = "") -> str:
-        """Runs a shell command that sees the environment's own executables and the system's, and no other."""
-        environment = {
-            "PATH": os.pathsep.join(filter(None, [str(self.folder / "bin"), extra_path, "/usr/bin", "/bin"])),
-            "HOME": str(folder),
-            "LANG": "C.UTF-8",
-        }
-        result = subprocess.run(
-            ["sh", "-euc", command], cwd=folder, env=environment, capture_output=True, text=True, check=False
-        )
-        assert result.returncode == 0, result.stdout + result.stderr
-        return result.stdout
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    out = tmp_path_factory.mktemp("dist")
-    subprocess.run(
-        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(out)],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-    )
-    (found,) = out.glob("*.whl")
-    return found
-
-
-def environment(folder: Path, *requirements: str) -> Installed:
-    """A new environment with these packages, by the pip of this one: one of its own takes seconds to make."""
-    venv.create(folder)
-    made = Installed(folder)
-    options = ["--quiet", "--disable-pip-version-check", "--no-compile"]
-    subprocess.run(
-        [sys.executable, "-m", "pip", "--python", str(made.python), "install", *options, *requirements], check=True
-    )
-    return made
-
-
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Installed:
-    folder = tmp_path_factory.mktemp("fresh") / "venv"
-    # The same protobuf major as this environment has, so that one run of the tests proves one of them.
-    import google.protobuf
-
-    major = int(google.protobuf.__version__.split(".")[0])
-    return environment(folder, f"{wheel}[compiler]", f"protobuf=={major}.*")
 
 
 @pytest.fixture
@@ -184,12 +123,8 @@ def test_buf(installed: Installed, folder: Path) -> None:
     assert "shop.v1.Order 1.0.0" in installed.run("PYTHONPATH=gen python use.py", folder)
 
 
-def test_without_the_extra_the_command_says_what_to_type(wheel: Path, folder: Path) -> None:
-    bare = environment(folder / "bare", str(wheel))
-    result = subprocess.run(
-        [bare.folder / "bin" / "protocontract", "compile", "contracts", "--out", "gen"],
-        cwd=folder, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+def test_without_the_extra_the_command_says_what_to_type(installed: Installed) -> None:
+    result = installed.without_the_extra
     assert result.returncode == 2
     assert 'pip install "protocontract[compiler]"' in result.stderr
     assert "Traceback" not in result.stderr
