@@ -222,7 +222,7 @@ def test_importing_the_runtime_imports_nothing_heavy() -> None:
         "confluent_kafka", "aiokafka", "greenlet", "grpc_tools", "protocontract_compiler", "jinja2", "pyarrow",
     }  # fmt: skip
     assert heavy.isdisjoint(loaded)
-    # Nobody else's package at all: this is what holds the import below 50 ms beyond protobuf's own (docs/performance.md).
+    # Nobody else's package: that holds the import below 50 ms beyond protobuf's own (docs/performance.md).
     assert {name.partition(".")[0] for name in loaded} - sys.stdlib_module_names == {"google", "protocontract"}
 
 
