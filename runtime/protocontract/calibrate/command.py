@@ -133,7 +133,7 @@ def _tell(result: Calibrated, inputs: Inputs, options: argparse.Namespace, read:
     mark = paint(CHECK, "good") if result.kept else paint(CROSS, "bad")
     print(f"{paint(title, 'strong')} · {options.model.name} · {plural(read, 'record')}, {valid:,} valid")
     print(f"    calibrated on   {plural(result.records, 'record')}, set {result.set_sha256[:12]}, seed {options.seed}")
-    print(f"    quantised       {result.recipe}, {_mb(result.bytes_before)} to {_mb(result.bytes_after)}")
+    print(f"    quantised       {result.recipe}, {_bytes(result.bytes_before)} to {_bytes(result.bytes_after)}")
     print(
         f"  {mark} same labels     {_percent(found.share)}, declared {_percent(result.declared)}:"
         f" {found.same:,} of {found.labels:,}, on {plural(result.held_out, 'record')} held out"
@@ -149,8 +149,8 @@ def _percent(share: float) -> str:
     return f"{math.floor(share * 10_000 + 1e-9) / 100:.2f} %"
 
 
-def _mb(size: int) -> str:
-    return f"{size / 1e6:.2f} MB"
+def _bytes(size: int) -> str:
+    return f"{size / 1e6:.2f} MB" if size >= 100_000 else f"{size / 1e3:.2f} kB"
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -407,7 +407,8 @@ def _narrow_floats(array: pa.Array) -> list[Any]:
     if pc.call_function("any", [changed]).as_py():
         for row, inexact in enumerate(changed.to_pylist()):
             if inexact:
-                values[row] = _Wrong("scalar.inexact", "a number that a float cannot hold exactly")
+                text = "a number that a float cannot hold exactly; expected float32 in the file"
+                values[row] = _Wrong("scalar.inexact", text)
     return values
 
 
