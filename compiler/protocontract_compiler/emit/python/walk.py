@@ -94,18 +94,22 @@ class Walkers(FunctionPerMessage):
         place = attribute("m", field.name)
         each = f"({element}, {self.module.runtime('EACH')})"
         owner = literal(message.full_name)
+        below = names.fresh(f"below_{snake(field.name)}")
         match field.shape:
             case ir.Shape.SINGULAR:
                 with writer.block(f"if m.HasField({literal(field.name)}):"):
-                    writer.line(self.call(function, place, f"(at, ({element},), (), {owner})"))
+                    writer.line(f"{below} = (at, ({element},), (), {owner})")
+                    writer.line(self.call(function, place, below))
             case ir.Shape.REPEATED:
                 index, item = names.fresh("i"), names.fresh("item")
                 with writer.block(f"for {index}, {item} in enumerate({place}):"):
-                    writer.line(self.call(function, item, f"(at, {each}, ({index},), {owner})"))
+                    writer.line(f"{below} = (at, {each}, ({index},), {owner})")
+                    writer.line(self.call(function, item, below))
             case ir.Shape.MAP:
                 key = names.fresh("key")
                 with writer.block(f"for {key} in sorted({place}):"):
-                    writer.line(self.call(function, f"{place}[{key}]", f"(at, {each}, ({key},), {owner})"))
+                    writer.line(f"{below} = (at, {each}, ({key},), {owner})")
+                    writer.line(self.call(function, f"{place}[{key}]", below))
 
 
 def options_code(options: tuple[tuple[str, ir.OptionValue], ...]) -> str:

@@ -605,15 +605,11 @@ def _relate_predict_request(
 ) -> list[_rt.Violation] | None:
     """Adds to `out` what breaks the relations in PredictRequest (model_service.proto:48)."""
     if m.HasField("entity_model"):
-        out = _relate_entity_model_input(
-            m.entity_model,
-            out,
-            (at, (_F_PREDICT_REQUEST_ENTITY_MODEL,), (), "acme.inference.v1.PredictRequest"),
-        )
+        below_entity_model = (at, (_F_PREDICT_REQUEST_ENTITY_MODEL,), (), "acme.inference.v1.PredictRequest")
+        out = _relate_entity_model_input(m.entity_model, out, below_entity_model)
     if m.HasField("encoder"):
-        out = _relate_encoder_input(
-            m.encoder, out, (at, (_F_PREDICT_REQUEST_ENCODER,), (), "acme.inference.v1.PredictRequest")
-        )
+        below_encoder = (at, (_F_PREDICT_REQUEST_ENCODER,), (), "acme.inference.v1.PredictRequest")
+        out = _relate_encoder_input(m.encoder, out, below_encoder)
     return out
 
 
@@ -629,15 +625,13 @@ def _relate_predict_response(
         )
         out = _rt.refuse_all(out, _SITE_PREDICT_RESPONSE_EVIDENCE_GRAPH, found, evidence, at)
     if m.HasField("entity_model"):
-        out = _relate_entity_model_output(
-            m.entity_model,
-            out,
-            (at, (_F_PREDICT_RESPONSE_ENTITY_MODEL,), (), "acme.inference.v1.PredictResponse"),
+        below_entity_model = (
+            at, (_F_PREDICT_RESPONSE_ENTITY_MODEL,), (), "acme.inference.v1.PredictResponse"
         )
+        out = _relate_entity_model_output(m.entity_model, out, below_entity_model)
     if m.HasField("encoder"):
-        out = _relate_encoder_output(
-            m.encoder, out, (at, (_F_PREDICT_RESPONSE_ENCODER,), (), "acme.inference.v1.PredictResponse")
-        )
+        below_encoder = (at, (_F_PREDICT_RESPONSE_ENCODER,), (), "acme.inference.v1.PredictResponse")
+        out = _relate_encoder_output(m.encoder, out, below_encoder)
     return out
 
 

@@ -432,14 +432,8 @@ def _normalize_retrieved_chunks(
     """Normalizes RetrievedChunks (pipeline.proto:111) in place; returns what was refused."""
     found: list[_rt.Violation] | None = None
     for i, item in enumerate(m.chunks):
-        found = _rt.extend(
-            found,
-            _normalize_chunk(
-                item,
-                changes,
-                (at, (_F_RETRIEVED_CHUNKS_CHUNKS, _rt.EACH), (i,), "acme.pipeline.v1.RetrievedChunks"),
-            ),
-        )
+        below_chunks = (at, (_F_RETRIEVED_CHUNKS_CHUNKS, _rt.EACH), (i,), "acme.pipeline.v1.RetrievedChunks")
+        found = _rt.extend(found, _normalize_chunk(item, changes, below_chunks))
     return found
 
 
@@ -467,12 +461,8 @@ def _normalize_conversation(
     """Normalizes Conversation (pipeline.proto:163) in place; returns what was refused."""
     found: list[_rt.Violation] | None = None
     for i, item in enumerate(m.turns):
-        found = _rt.extend(
-            found,
-            _normalize_chat_turn(
-                item, changes, (at, (_F_CONVERSATION_TURNS, _rt.EACH), (i,), "acme.pipeline.v1.Conversation")
-            ),
-        )
+        below_turns = (at, (_F_CONVERSATION_TURNS, _rt.EACH), (i,), "acme.pipeline.v1.Conversation")
+        found = _rt.extend(found, _normalize_chat_turn(item, changes, below_turns))
     return found
 
 
