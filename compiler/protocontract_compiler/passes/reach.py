@@ -24,6 +24,17 @@ def reached(schema: ir.Schema, message: ir.Message) -> list[ir.Message]:
     return list(found.values())
 
 
+def contexts(schema: ir.Schema, message: ir.Message) -> list[str]:
+    """The contexts that rules of a message, and of all that it reaches, name: each once, sorted."""
+    found: set[str] = set()
+    for each in reached(schema, message):
+        if each.contract is not None:
+            found.update(name for _, names in each.contract.contexts for name in names)
+        for field in each.fields:
+            found.update(name for _, names in field.governance.contexts for name in names)
+    return sorted(found)
+
+
 def with_work(schema: ir.Schema, has_work: Callable[[ir.Message], bool]) -> frozenset[str]:
     """Messages that have work themselves or reach a message that has."""
     parents: dict[str, set[str]] = {}

@@ -35,6 +35,8 @@ TooLarge = Literal["block", "truncate"]
 #: What is left of a value that the dead-letter topic refuses for its size: below Kafka's default limit of 1 MiB with
 #: room for headers, then nothing but its digest.
 TRUNCATED_SIZES: Final = (512 * 1024, 0)
+#: Most bytes of letters on their way at once.
+_MOST_BYTES: Final = 64 * 1024 * 1024
 
 
 @dataclass(slots=True, eq=False)
@@ -89,7 +91,6 @@ class Outbox:
         too_large: TooLarge = "block",
         backoff: tuple[float, float] = (0.1, 10.0),
         max_pending: int = 1_000,
-        max_pending_bytes: int = 64 * 1024 * 1024,
         acknowledge_within: float = 150.0,
         ordered: bool = False,
         clock: Callable[[], float] = time.monotonic,
@@ -111,7 +112,6 @@ class Outbox:
         self._too_large = too_large
         self._backoff = backoff
         self._max_pending = max_pending
-        self._max_pending_bytes = max_pending_bytes
         self._acknowledge_within = acknowledge_within
         self._ordered = ordered
         self._clock = clock
@@ -168,9 +168,7 @@ class Outbox:
     def full(self) -> bool:
         """Whether to wait before anything more is put in."""
         pending = self.pending
-        return pending >= self._max_pending or (
-            pending > 0 and (self._one_by_one or self._bytes >= self._max_pending_bytes)
-        )
+        return pending >= self._max_pending or (pending > 0 and (self._one_by_one or self._bytes >= _MOST_BYTES))
 
     def check(self, topic: str) -> BaseException | None:
         """Whether the topic can be found now; the error if not. May wait as long as the producer's ``max_block_ms``."""

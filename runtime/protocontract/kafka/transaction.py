@@ -85,7 +85,6 @@ class Transactions:
         producers: Callable[[], TransactionalProducer],
         *,
         call_timeout: float = CALL_TIMEOUT,
-        flush_timeout: float = FLUSH_TIMEOUT,
     ) -> None:
         """``producers`` makes producers of the same transactional id."""
         self._producers = producers
@@ -93,7 +92,6 @@ class Transactions:
         self._sent: list[tuple[str, Sent]] = []
         self._open_since: float | None = None
         self._call_timeout = call_timeout
-        self._flush_timeout = flush_timeout
         #: Seconds from the begin to the end of the longest transaction so far, committed or not.
         self.longest = 0.0
 
@@ -171,8 +169,8 @@ class Transactions:
         producer = self._ready_producer()
         try:
             if self._sent:
-                deadline = time.monotonic() + self._flush_timeout
-                producer.flush(timeout=self._flush_timeout)
+                deadline = time.monotonic() + FLUSH_TIMEOUT
+                producer.flush(timeout=FLUSH_TIMEOUT)
                 for where, sent in self._sent:
                     topic = where
                     sent.get(timeout=max(0.0, deadline - time.monotonic()))

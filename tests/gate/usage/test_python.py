@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from protocontract_ci.sources import read
-from protocontract_ci.usage.python.reader import PythonUses, read_python
+from protocontract_ci.usage.python.reader import PythonUses, Reading, read_together
+from protocontract_ci.usage.python.shared import Shared
 from protocontract_ci.usage.vocabulary import Elements
 
 PROTO = """
@@ -237,7 +238,9 @@ def uses(folder: Path, files: dict[str, str]) -> PythonUses:
     for name, text in files.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(textwrap.dedent(text), encoding="utf-8")
-    return read_python(folder, files, Elements([read(str(folder / "order.proto")).schema]))
+    shared = Shared(Elements([read(str(folder / "order.proto")).schema]))
+    (found,) = read_together([Reading(folder, files, shared, {})])
+    return found
 
 
 def shown(found: PythonUses, file: str = "module.py") -> set[str]:

@@ -57,27 +57,6 @@ class PythonUses:
     aware: set[str] = field(default_factory=set)
 
 
-def read_python(
-    folder: Path,
-    files: Iterable[str],
-    elements: Elements,
-    checker: Checker | None = None,
-    shared: Shared | None = None,
-    texts: Mapping[str, str] | None = None,
-    *,
-    follow_imports: bool = False,
-) -> PythonUses:
-    """All uses in ``files``, which are paths below ``folder`` with slashes.
-
-    ``texts`` are further sources by path that no file holds as they are (of notebooks). ``shared`` is what other
-    readings of the same elements have made already. ``follow_imports``: constants of other files count, too (D10).
-    Raises CheckerError where the type checker is missing or fails.
-    """
-    reading = Reading(folder, files, shared or Shared(elements), texts or {}, follow_imports=follow_imports)
-    (found,) = read_together([reading], checker)
-    return found
-
-
 def read_together(readings: Sequence[Reading], checker: Checker | None = None) -> list[PythonUses]:
     """What files use, those of each reading by themselves, with as few runs of the type checker as may be.
 
@@ -110,7 +89,12 @@ class Reading:
         *,
         follow_imports: bool = False,
     ) -> None:
-        """As read_python; asks nothing yet. Files in different ones of ``linked`` do not call each other."""
+        """Read ``files``, which are paths below ``folder`` with slashes; nothing is asked yet.
+
+        ``shared`` is what all readings of the same elements share. ``texts`` are further sources by path that no file
+        holds as they are (of notebooks). Files in different ones of ``linked`` do not call each other.
+        ``follow_imports``: constants of other files count, too (D10).
+        """
         self.folder = folder
         self.shared = shared
         self.found = PythonUses()

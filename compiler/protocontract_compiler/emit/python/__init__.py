@@ -237,20 +237,11 @@ def _write_contract(
         hidden = sorted(islice(_sensitive(schema, message, module.private), _MAX_SENSITIVE))
         if hidden:
             writer.line(f"sensitive=frozenset({{{', '.join(map(literal, hidden))}}}),")
-        contexts = sorted(set(_contexts(schema, message)))
+        contexts = reach.contexts(schema, message)
         if contexts:
             writer.line(f"contexts=frozenset({{{', '.join(map(literal, contexts))}}}),")
         writer.line(f"source={literal(message.file)},")
     writer.line(")")
-
-
-def _contexts(schema: ir.Schema, message: ir.Message) -> Iterator[str]:
-    """The contexts that rules of a message, and of all that it reaches, name."""
-    for reached in reach.reached(schema, message):
-        if reached.contract is not None:
-            yield from (name for _, names in reached.contract.contexts for name in names)
-        for field in reached.fields:
-            yield from (name for _, names in field.governance.contexts for name in names)
 
 
 def _level_code(level: ir.StreamLevel) -> str:

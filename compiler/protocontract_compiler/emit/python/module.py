@@ -169,7 +169,6 @@ class Module(Constants[Names]):
         path_code: str | None = None,
         rule_text: str = "",
         for_key: bool = False,
-        default_class: tuple[str, str] | None = None,
         needs: tuple[str, ...] = (),
         reads: tuple[str, ...] | None = None,
         oneof: str = "",
@@ -194,7 +193,7 @@ class Module(Constants[Names]):
         governed = governed or ir.Governance()
         if any(step.field.governance.sensitive for step in path):
             governed = replace(governed, sensitive=True)
-        arguments += governance_arguments(governed, rule_id, default_class)
+        arguments += governance_arguments(governed, rule_id)
         if for_key:
             arguments.append("for_key=True")
         if rule_text and not rule_id:
@@ -215,15 +214,15 @@ class Module(Constants[Names]):
         return f"{name}: {f'Final[{annotation}]' if annotation else 'Final'} = {code}"
 
 
-def governance_arguments(governed: ir.Governance, rule_id: str, default_class: tuple[str, str] | None) -> list[str]:
+def governance_arguments(governed: ir.Governance, rule_id: str) -> list[str]:
     """Keyword arguments of a Rule for what the contract says about the field: severity, class, code, privacy."""
     arguments: list[str] = []
     severity = dict(governed.severities).get(rule_id, "ERROR")
     if severity != "ERROR":
         arguments.append(f"severity={literal(severity)}")
-    source = governed.error_class or default_class
-    if source is not None:
-        arguments.append(f"error_class={RUNTIME}.ErrorClass({literal(source[0])}, {literal(source[1])})")
+    if governed.error_class is not None:
+        source, remedy = governed.error_class
+        arguments.append(f"error_class={RUNTIME}.ErrorClass({literal(source)}, {literal(remedy)})")
     code = dict(governed.error_codes).get(rule_id)
     if code is not None:
         arguments.append(f"error_code={code:#010x}")

@@ -208,7 +208,7 @@ def _write_contract(
         if message.contract is not None and message.contract.version:
             writer.line(f"version: {text(message.contract.version)},")
         writer.line(f"shape: {shapes.of(message.full_name)},")
-        contexts = sorted(set(_contexts(schema, message)))
+        contexts = reach.contexts(schema, message)
         if contexts:
             writer.line(f"contexts: {literal(contexts)},")
         for word, function in functions:
@@ -226,15 +226,6 @@ def _doc(message: ir.Message) -> Iterator[str]:
         told = f"{promise.path}: {promise.text}" if promise.path else promise.text
         yield f" * - {printable(told).replace('*/', '* /')}"
     yield " */"
-
-
-def _contexts(schema: ir.Schema, message: ir.Message) -> Iterator[str]:
-    """The contexts that rules of a message, and of all that it reaches, name."""
-    for reached in reach.reached(schema, message):
-        if reached.contract is not None:
-            yield from (name for _, names in reached.contract.contexts for name in names)
-        for field in reached.fields:
-            yield from (name for _, names in field.governance.contexts for name in names)
 
 
 @lru_cache(maxsize=1)
