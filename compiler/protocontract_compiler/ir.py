@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum as PyEnum
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from protocontract_compiler.ir_cel import Program
 
@@ -177,6 +177,15 @@ class Normalizer:
 
 RelationKind: TypeAlias = Literal["spans", "sequence", "graph", "tensor"]
 
+#: Options of relations that name fields, or that say how batches are made: emitters compile them into code, and pass
+#: the others to the function that checks.
+COMPILED_OPTIONS: Final[Mapping[str, frozenset[str]]] = {
+    "spans": frozenset({"text", "start", "end", "surface"}),
+    "sequence": frozenset({"same_length_as"}),
+    "graph": frozenset({"id", "parents"}),
+    "tensor": frozenset({"name", "shape_field", "pad", "truncate"}),
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Relation:
@@ -189,6 +198,11 @@ class Relation:
     def option(self, name: str, default: OptionValue = None) -> OptionValue:
         """The option's value, or ``default`` where the contract does not set it."""
         return dict(self.options).get(name, default)
+
+    @property
+    def passed(self) -> Options:
+        """The options that the function takes which checks the relation."""
+        return tuple((name, value) for name, value in self.options if name not in COMPILED_OPTIONS[self.kind])
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,13 +47,14 @@ def _diagnose(folder: Path, scratch: Path) -> str:
 @pytest.mark.parametrize("case", sorted(IDS))
 def test_each_id_has_a_case_whose_errors_are_known(case: str, tmp_path: Path) -> None:
     folder = CASES / case
+    assert folder.is_dir(), f"diagnostics.IDS has {case}: make tests/compiler/cases/{case} with case.proto and stderr"
     found = _diagnose(folder, tmp_path)
     assert f"error[{case}]" in found
     assert matches(folder / "stderr", found + "\n")
 
 
 def test_each_case_has_an_id() -> None:
-    assert {folder.name for folder in CASES.iterdir()} == set(IDS)
+    assert {folder.name for folder in CASES.iterdir()} - set(IDS) == set(), "no mistake of diagnostics.IDS is called so"
 
 
 @pytest.mark.parametrize("case", sorted(IDS))

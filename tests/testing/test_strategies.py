@@ -13,15 +13,18 @@ from hypothesis import strategies as st
 
 from protocontract import Contract
 from protocontract.testing import boundary, invalid, messages, valid
+from protocontract.v1 import contract_pb2
 from protocontract.violations import ContractError
+from protocontract_compiler.passes.pass_annotations import RELATIONS
 from tests.examples import examples
 from tests.testing.support import KINDS, contract_of, example_contracts
 
 EXAMPLES = example_contracts()
 EVERY = [*KINDS, *EXAMPLES]
 
+NORMALIZERS = [field.name for field in contract_pb2.Field.DESCRIPTOR.oneofs_by_name["normalizer"].fields]
 #: Rules of protovalidate's begin so; the others are those of our normalizers and relations.
-OURS = ("spans.", "sequence.", "graph.", "tensor.", "money.", "instant.", "quantity.", "label.", "text.", "scalar.")
+OURS = tuple(f"{word}." for word in (*NORMALIZERS, *RELATIONS))
 
 
 def get(name: str) -> Contract[Any]:
@@ -51,6 +54,16 @@ def theirs(message: Any) -> set[str]:
 def _validator(_pool: object) -> protovalidate.Validator:
     """One for each pool: a validator mixes up the extensions of several."""
     return protovalidate.Validator()
+
+
+def test_every_word_is_drawn() -> None:
+    """Strategies, and the examples of documents, are tried on these contracts, and on no other words."""
+    told = {id_.partition(".")[0] for name in EVERY for promise in get(name).promises for id_ in promise.rule_ids}
+    missing = sorted(word for word in (*NORMALIZERS, *RELATIONS) if word not in told)
+    assert not missing, (
+        f"add a contract with {missing} to KINDS in tests/testing/support.py; protocontract/testing/_relations.py and "
+        "protocontract_compiler/examples/building.py make its fields agree"
+    )
 
 
 @pytest.mark.parametrize("name", EVERY)

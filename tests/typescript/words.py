@@ -33,7 +33,7 @@ SOURCES: Final[tuple[Source, ...]] = (
             "pipeline/v1/pipeline", "text/v1/text",
         )
     )),
-    (_COMPILER / "odd", ("keys.proto", "private.proto", "words.proto")),
+    (_COMPILER / "odd", ("exact.proto", "keys.proto", "private.proto", "words.proto")),
     (_COMPILER / "protos", ("good/every_word.proto", "words/class.proto", "words/other-file.proto")),
     (_COMPILER / "protos", ("custom.proto", "modern.proto", "old.proto")),
 )  # fmt: skip

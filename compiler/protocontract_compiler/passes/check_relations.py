@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, assert_never
 
 from protocontract_compiler import ir
 from protocontract_compiler.descriptors import Loaded
@@ -42,15 +42,18 @@ def check(loaded: Loaded, schema: ir.Schema, diagnostics: Diagnostics) -> None:
     for scope in checking.annotated_fields(loaded, schema, diagnostics):
         for relation in scope.field.relations:
             options = ir.keywords(relation.options)
-            if relation.kind == "spans":
-                _check_spans(scope, options)
-            elif relation.kind == "sequence":
-                _check_sequence(scope, options)
-            elif relation.kind == "graph":
-                _check_graph(scope, options)
-            else:
-                _check_tensor(scope, options)
-                tensors.setdefault(scope.message.full_name, []).append((scope, options))
+            match relation.kind:
+                case "spans":
+                    _check_spans(scope, options)
+                case "sequence":
+                    _check_sequence(scope, options)
+                case "graph":
+                    _check_graph(scope, options)
+                case "tensor":
+                    _check_tensor(scope, options)
+                    tensors.setdefault(scope.message.full_name, []).append((scope, options))
+                case _:
+                    assert_never(relation.kind)
     for group in tensors.values():
         _check_tensors_together(group)
 
@@ -115,7 +118,7 @@ def _check_spans(scope: FieldScope, options: dict[str, Any]) -> None:
             "spans-field", ("spans", "surface"),
             f"`{surface.name}` has a normalizer of its own; expected none, as the surface follows the text",
         )  # fmt: skip
-    rest = {name: value for name, value in options.items() if name not in ("text", "start", "end", "surface")}
+    rest = {name: value for name, value in options.items() if name not in ir.COMPILED_OPTIONS["spans"]}
     scope.options("relation-option", "spans", spans.checker, rest)
 
 

@@ -12,14 +12,6 @@ from protocontract_compiler.emit.python.walk import Walkers, options_code
 from protocontract_compiler.emit.walk import has_relation
 from protocontract_compiler.emit.writer import Writer
 
-# Options that name fields: they are compiled into code and not passed on.
-_FIELD_OPTIONS = {
-    "spans": {"text", "start", "end", "surface"},
-    "sequence": {"same_length_as"},
-    "graph": {"id", "parents"},
-    "tensor": {"name", "shape_field", "pad", "truncate"},
-}
-
 
 class Relations(Walkers):
     """The relate functions of one module."""
@@ -45,9 +37,7 @@ class Relations(Walkers):
                 getattr(self, f"_{relation.kind}")(message, field, relation, writer, names)
 
     def _checker(self, message: ir.Message, field: ir.Field, relation: ir.Relation) -> str:
-        named = _FIELD_OPTIONS[relation.kind]
-        options = tuple((name, value) for name, value in relation.options if name not in named)
-        code = f"{self.module.runtime(relation.kind)}({options_code(options)})"
+        code = f"{self.module.runtime(relation.kind)}({options_code(relation.passed)})"
         return self.module.bound_constant(code, f"check_{snake(message.python_path)}_{field.name}_{relation.kind}")
 
     def _note(self, site: str, found: str, values: str, writer: Writer) -> None:

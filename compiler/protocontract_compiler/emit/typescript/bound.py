@@ -18,19 +18,11 @@ from protocontract.relations import tensor
 from protocontract_compiler import ir
 from protocontract_compiler.emit.typescript.access import literal, text
 from protocontract_compiler.emit.typescript.inexact import Inexact
-from protocontract_compiler.emit.typescript.known import check_known
+from protocontract_compiler.emit.typescript.known import OPTIONS, check_known
 
 Use = Callable[[str, str], str]
 """(helper module, exported name) -> local name."""
 
-#: Options of relations that name fields, or that say nothing of what is right: compiled into code, or of no use here.
-_NOT_PASSED: Final = {
-    "spans": {"text", "start", "end", "surface"},
-    "sequence": {"same_length_as"},
-    "graph": {"id", "parents"},
-}
-#: Options of tensors that name fields, or that say how batches are made.
-_TENSOR_FIELDS: Final = frozenset({"name", "shape_field", "pad", "truncate"})
 # Letters whose case folding came, or came to matter, with a version of Unicode that some of Python's lack: those that
 # fold, and what they fold to.
 _YOUNG_CASE: Final = (
@@ -79,22 +71,21 @@ def normalizer(use: Use, kind: str, options: Mapping[str, Any], field_type: int,
 def relation(use: Use, kind: str, options: Mapping[str, Any], place: ir.Place) -> str:
     """Code of a relation's check. Raises Inexact."""
     check_known(kind, options, place)
-    if kind == "tensor":
-        return _tensor(use, options)
-    if kind not in _NOT_PASSED:
+    if kind not in OPTIONS:
         raise Inexact(
             place, f"`{kind}` has no translation", "check this field in Python, or leave its message out by `messages`"
         )
+    given = {name: value for name, value in options.items() if name not in ir.COMPILED_OPTIONS[kind]}
+    if kind == "tensor":
+        return _tensor(use, given)
     passed: dict[str, str] = {}
-    for name, value in options.items():
-        if name in _NOT_PASSED[kind]:
-            continue
+    for name, value in given.items():
         passed[camel(name)] = f"{value}n" if kind == "sequence" and name in ("first", "step") else literal(value)
-    return call(use(f"relations/{kind}", f"{kind}Checker"), passed)
+    return call(use(f"relations/{kind}", f"{camel(kind)}Checker"), passed)
 
 
 def _tensor(use: Use, options: Mapping[str, Any]) -> str:
-    found = tensor.promises(**{name: value for name, value in options.items() if name not in _TENSOR_FIELDS})
+    found = tensor.promises(**options)
     passed: dict[str, str] = {}
     if found.dtype is not None:
         passed["dtype"] = text(found.dtype)
