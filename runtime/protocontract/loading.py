@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from pathlib import Path
 from pkgutil import iter_modules
 from typing import Any, Final
@@ -55,8 +56,8 @@ def resolve(name: str, *, proto_path: str | Path | None = None, descriptors: str
     try:
         return contracts[name]
     except KeyError:
-        known = ", ".join(sorted(contracts)) or "none"
-        raise ContractError(f"no message {name} in {proto_path or descriptors}; it has: {known}") from None
+        known = _near(name, contracts) or f"it has: {', '.join(sorted(contracts)) or 'none'}"
+        raise ContractError(f"no message {name} in {proto_path or descriptors}; {known}") from None
 
 
 def resolve_service(
@@ -176,7 +177,9 @@ def _nowhere(name: str, looked: list[str]) -> str:
         return f"{name} is a module; name a message of it: {_some(_contracts_of(name))}"
     if looked:
         there = sorted(full_name for module in looked for full_name in _contracts_of(module))
-        return f"no contract for {name}: looked in {', '.join(looked)}, which has {_some(there)}"
+        where = f"no contract for {name}: looked in {', '.join(looked)}"
+        near = _near(name, there)
+        return f"{where}; {near}" if near else f"{where}, which has {_some(there)}"
     package = name.rpartition(".")[0]
     if not package:
         return f"no contract for {name or 'an empty name'}; expected a full name, such as acme.finance.v1.Transaction"
@@ -185,6 +188,16 @@ def _nowhere(name: str, looked: list[str]) -> str:
         " has one; make it with `protocontract compile`, put its --out folder on PYTHONPATH, or say where the .proto"
         " files are with --proto-path"
     )
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    """``did you mean ...?`` where one message is called much the same; empty otherwise.
+
+    The own names are compared: packages are long, and alike in all of them.
+    """
+    own = {each.rpartition(".")[2]: each for each in sorted(known, reverse=True)}
+    near = get_close_matches(name.rpartition(".")[2], own, n=1, cutoff=0.75)
+    return f"did you mean {own[near[0]]}?" if near else ""
 
 
 def _some(names: Iterable[str]) -> str:

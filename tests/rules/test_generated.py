@@ -254,6 +254,8 @@ def test_load_finds_contracts_by_name_and_place() -> None:
 _NAMES = [
     ("acme.finance.v1.Nope", "no contract for acme.finance.v1.Nope: looked in acme.finance.v1.transaction_contract, "
                              "which has acme.finance.v1.Transaction"),
+    ("acme.finance.v1.Transacton", "no contract for acme.finance.v1.Transacton: looked in "
+                                   "acme.finance.v1.transaction_contract; did you mean acme.finance.v1.Transaction?"),
     ("acme.finance.v1.transaction_contract", "acme.finance.v1.transaction_contract is a module; name a message of it: "
                                              "acme.finance.v1.Transaction"),
     ("acme.finance.v1.transaction_contract:TX", "acme.finance.v1.transaction_contract has no contract named TX; "
