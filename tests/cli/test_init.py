@@ -12,6 +12,14 @@ import pytest
 
 from protocontract.cli import main
 
+#: Runs the consumer where its dead-letter topic is not there.
+_WITHOUT_TOPICS = """
+import runpy
+from protocontract.kafka.memory import MemoryLog
+there = MemoryLog.create_topic
+MemoryLog.create_topic = lambda log, name: None if name.endswith(".dead") else there(log, name)
+runpy.run_path("consumer.py", run_name="__main__")
+"""
 RUNTIME = Path(__file__).parents[2] / "runtime"
 
 
@@ -33,6 +41,17 @@ def test_what_it_writes_compiles_and_runs(
         text=True,
         check=True,
     )
+    (tmp_path / "alone.py").write_text(_WITHOUT_TOPICS)
+    refused = subprocess.run(
+        [sys.executable, "alone.py"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path / 'gen'}{os.pathsep}{RUNTIME}", "KAFKA_BOOTSTRAP_SERVERS": ""},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert refused.returncode == 1
+    assert re.fullmatch(r"error: dead_letter_topic: .* create it, or grant access\n", refused.stderr)  # no traceback
     assert ran.stdout.splitlines() == [
         "accepted 7f8c6b1e-52d0-4a44-9c1f-0d6a3f6f2a11 1000.00 CNY 2026-03-09T00:00:00Z",
         "dead letters by rule: {'money.ambiguous': 1, 'string.uuid': 1}",
@@ -49,6 +68,14 @@ def test_nothing_that_is_there_is_overwritten(tmp_path: Path, capsys: pytest.Cap
     assert "consumer.py, Makefile are there already" in capsys.readouterr().err
     (tmp_path / "consumer.py").unlink()
     assert (tmp_path / "Makefile").read_text() == "all:\n"
+
+
+def test_whoever_has_a_contract_is_told_how_to_compile_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    contract = tmp_path / "contracts/shop/orders/v1/order.proto"
+    contract.parent.mkdir(parents=True)
+    contract.touch()
+    assert main(["init", str(tmp_path)]) == 2
+    assert "`protocontract compile contracts --out gen` compiles contracts that are there" in capsys.readouterr().err
 
 
 def test_a_name_that_is_no_full_name_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -65,14 +65,15 @@ _CONSUMER: Final = """\
 \"\"\"Reads @TOPIC@ and handles what keeps its contract; the rest goes to @TOPIC@.dead with the reason.
 
 In memory, with three records of its own; with KAFKA_BOOTSTRAP_SERVERS set, on that broker until it is stopped
-(both topics have to be there).
+(both topics have to be there). Where you change the contract's fields, change EXAMPLES and handle.
 \"\"\"
 
 import os
+import sys
 
 from @PACKAGE@.@FILE@_contract import @CONSTANT@
 from @PACKAGE@.@FILE@_pb2 import @MESSAGE@
-from protocontract.kafka import Guard
+from protocontract.kafka import Guard, GuardError
 from protocontract.kafka.memory import MemoryLog
 
 AT = "2026-03-09 08:00"
@@ -109,12 +110,21 @@ def on_broker(servers: str) -> Guard[@MESSAGE@]:
     return Guard(consumer, @CONSTANT@, dead_letters={"bootstrap_servers": servers})
 
 
-if __name__ == "__main__":
+def main() -> None:
     servers = os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
     with on_broker(servers) if servers else in_memory() as guard:
         for record in guard:
             handle(record.message)
         print("dead letters by rule:", dict(guard.stats.by_rule))
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except GuardError as error:  # a topic is not there, or may not be written
+        sys.exit(f"error: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
 """
 
 _MAKEFILE: Final = """\
@@ -146,7 +156,10 @@ def init_command(argv: list[str]) -> int:
     there = [name for name in files if (folder / name).exists()]
     if there:
         verb = "is" if len(there) == 1 else "are"
-        raise UsageError(f"{', '.join(there)} {verb} there already; expected a folder without, nothing was written")
+        told = f"{', '.join(there)} {verb} there already; expected a folder without, nothing was written"
+        if any(name.endswith(".proto") for name in there):
+            told += "; `protocontract compile contracts --out gen` compiles contracts that are there"
+        raise UsageError(told)
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -158,7 +171,7 @@ def init_command(argv: list[str]) -> int:
     for name in files:
         print(f"  {folder / name}")
     where = "" if folder == Path() else f"cd {folder} && "
-    print(f'next: pip install "protocontract[compiler,kafka]", then {where}make run', file=sys.stderr)
+    print(f'next: {where}make run    # needs pip install "protocontract[compiler,kafka]"', file=sys.stderr)
     return KEPT
 
 
