@@ -54,6 +54,9 @@ def test_good_records_are_delivered_and_bad_ones_dead_lettered() -> None:
     assert (stats.consumed, stats.delivered, stats.dead_lettered, stats.open) == (10, 8, 2, 0)
     assert stats.compliance == 0.8
     assert stats.by_rule == {"wire.malformed": 2}
+    assert str(stats) == (
+        "10 read, 8 valid (80.00%), 0 normalised, 8 delivered, 2 dead-lettered, 0 open\n  wire.malformed  2"
+    )
 
 
 def test_all_rules_are_listed_with_their_codes() -> None:

@@ -151,6 +151,18 @@ class GuardStats:
         """Share of the judged records that keep their contract, 0 to 1. None before the first one."""
         return self.valid / self.judged if self.judged else None
 
+    def __str__(self) -> str:
+        """A line of what became of the records, then a line for each rule that was broken, the most frequent first."""
+        share = "" if self.compliance is None else f" ({self.compliance:.2%})"
+        told = [
+            f"{self.consumed:,} read, {self.valid:,} valid{share}, {self.normalized:,} normalised,"
+            f" {self.delivered:,} delivered, {self.dead_lettered:,} dead-lettered, {self.open:,} open"
+        ]
+        # A copy, as in _sum.
+        rules = sorted(self.by_rule.copy().items(), key=lambda each: (-each[1], each[0]))
+        widest = max((len(rule) for rule, _ in rules), default=0)
+        return "\n".join([*told, *(f"  {rule:<{widest}}  {records:,}" for rule, records in rules)])
+
     def as_dict(self) -> dict[str, Any]:
         """Everything as plain values, for JSON."""
         return {
