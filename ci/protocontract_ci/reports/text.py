@@ -155,8 +155,18 @@ def _closing(report: Report, paint: Paint) -> Iterator[str]:
     either = any(may_be_acknowledged(finding.change) for finding in open_ones)
     yield paint(f"{head}. {'Change the code, or say why not' if either else 'What helps'}:", "bad")
     yield from (f"  {line}" for line in _remedies(report, open_ones))
+    if report.declared:
+        yield from _in_a_comment(open_ones)
     if report.declared and any(map(_a_run_would_show, open_ones)):
         yield paint(_SHOWING, "quiet")
+
+
+def _in_a_comment(found: Sequence[Finding]) -> Iterator[str]:
+    """The comment that acknowledges the first change that stands in code; the others' are alike."""
+    first = next((each for each in found if each.lines and may_be_acknowledged(each.change)), None)
+    if first is not None:
+        acknowledgement = f"contract-ack: {first.change.path} {first.change.step} (reason)"
+        yield f"or for good, in a comment of {first.file}: {acknowledgement}"
 
 
 def _a_run_would_show(finding: Finding) -> bool:

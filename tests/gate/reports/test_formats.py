@@ -237,6 +237,16 @@ def test_declared_modules_are_told_the_command() -> None:
     )
 
 
+def test_declared_modules_are_told_the_comment_as_well_once_for_all() -> None:
+    report = many(3, 2)
+    told = text.render(Report(report.diff, report.verdicts, declared=True), Paint(False)).splitlines()
+    offered = [line for line in told if line.startswith("or for good")]
+    assert len(offered) == 1
+    assert re.fullmatch(
+        r"or for good, in a comment of \S+: contract-ack: shop\.v1\.Item\.\S+ \S+ \(reason\)", offered[0]
+    )
+
+
 def test_thousands_of_unaffected_modules_take_one_line() -> None:
     quiet = [ModuleVerdict(f"m{number}", "a.py", "unaffected", "") for number in range(3_000)]
     told = text.render(Report(empty_diff(), quiet), Paint(False))
