@@ -17,9 +17,11 @@ from protocontract_compiler.descriptors.validate_proto import (
     VALIDATE_PROTO,
     VOCABULARY_PROTO,
     includes_digest,
+    misspelt,
+    option_names,
     write_includes,
 )
-from protocontract_compiler.diagnostics import Diagnostics, Stopped
+from protocontract_compiler.diagnostics import Diagnostics, Stopped, did_you_mean
 from protocontract_compiler.ir import Place
 
 # Files that bring the words and nothing to compile: the vocabulary, and protobuf's own.
@@ -30,7 +32,14 @@ _BROUGHT = (VALIDATE_PROTO, VOCABULARY_PROTO)
 _LOGGED = re.compile(r"[IWEF]\d{4} [\d:.]+ +\d+ .*|WARNING: All log messages before .*")
 _NO_SYNTAX = re.compile(r"No edition or syntax specified for the proto file: (?P<file>.+?\.proto)\. ")
 
+# So many names of an option are all told where none is close.
+_FEW = 20
+
 _MESSAGE = re.compile(r"(?P<file>[^:]+\.proto):(?:(?P<line>\d+):(?P<column>\d+):)? (?P<text>.*)")
+
+# A name within the braces of an option, or behind its dots, that its message does not have.
+_IN_BRACES = re.compile(r'.*Message type "(?P<message>[\w.]+)" has no field named "(?P<name>\w+)"\.?')
+_BEHIND_DOTS = re.compile(r'Option "\((?P<option>[\w.]+)\)\.(?P<path>[\w.]+)" unknown\..*')
 
 
 @dataclass(slots=True)
@@ -207,7 +216,7 @@ def _check(result: subprocess.CompletedProcess[str], diagnostics: Diagnostics, r
             print(line, file=sys.stderr)
         elif match is not None:
             place = Place(_import_name(match["file"], roots), int(match["line"] or 0), int(match["column"] or 0))
-            diagnostics.error("proto", place, match["text"].rstrip("."))
+            diagnostics.error("proto", place, *_told(match["text"]))
         elif line.strip():
             diagnostics.error("proto", Place(""), line.strip().rstrip("."))
     if failed:
@@ -239,3 +248,20 @@ def _hidden(relative: Path) -> bool:
 if __name__ == "__main__":
     # python -m protocontract_compiler.protoc DIR: buf/validate/validate_pb2.py for a folder of generated modules.
     write_validate_pb2(Path(sys.argv[1]))
+
+
+def _told(text: str) -> tuple[str, str | None]:
+    """A message of protoc, and the hint for a misspelt name in an option: the closest one, or all of a few.
+
+    Of a name behind dots protoc says that an import is missing, where it is there and the name is wrong.
+    """
+    if (braces := _IN_BRACES.fullmatch(text)) is not None:
+        message, name = braces["message"], braces["name"]
+    elif (dots := _BEHIND_DOTS.fullmatch(text)) is not None and (found := misspelt(dots["option"], dots["path"])):
+        message, name = found
+        text = f"`{name}` is not a field of {message}"
+    else:
+        return text.rstrip("."), None
+    known = option_names(message)
+    close = did_you_mean(name, known)
+    return text.rstrip("."), close or (f"it has {', '.join(known)}" if 0 < len(known) <= _FEW else None)

@@ -152,6 +152,24 @@ def test_a_missing_import_is_named(folder: Path, capsys: pytest.CaptureFixture[s
     ]
 
 
+@pytest.mark.parametrize(
+    ("option", "hint"),
+    [
+        ("(buf.validate.field).string = {max_lenn: 3}", "; did you mean `max_len`?"),
+        ("(buf.validate.field).string.max_lenn = 3", "`max_lenn` is not a field of buf.validate.StringRules; did you"),
+        ('(protocontract.v1.field).instant = {timezone: "UTC"}', "; it has zone, order, "),
+    ],
+)
+def test_a_misspelt_name_in_an_option_is_told_what_there_is(
+    option: str, hint: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = GOOD.replace("(buf.validate.field).string.min_len = 1", option)
+    text = text.replace("message", 'import "protocontract/v1/contract.proto";\nmessage', 1)
+    (folder / "protos/shop/v1/order.proto").write_text(text)
+    assert compile_command(["protos", "--out", "gen"]) == 2
+    assert hint in capsys.readouterr().err
+
+
 def test_the_log_of_protoc_is_no_mistake(capsys: pytest.CaptureFixture[str]) -> None:
     """Its newer releases log where a file names no syntax, between the errors that they are asked for."""
     log = (

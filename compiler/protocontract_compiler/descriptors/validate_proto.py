@@ -57,6 +57,41 @@ def vocabulary_descriptor() -> FileDescriptorProto:
     return file
 
 
+def option_names(message: str) -> list[str]:
+    """The fields of a message of buf.validate or protocontract, by its full name, in their order; none of others."""
+    found = _message(message)
+    return [] if found is None else [field.name for field in found.field]
+
+
+def misspelt(option: str, path: str) -> tuple[str, str] | None:
+    """Which message lacks which name of ``path`` (``string.max_lenn``) below an option: (full name, name).
+
+    ``option`` is the full name of the option (``buf.validate.field``). None where it is none of ours, or has them all.
+    """
+    message = ""
+    for file in (validate_descriptor(), vocabulary_descriptor()):
+        for each in file.extension:
+            if f"{file.package}.{each.name}" == option:
+                message = each.type_name.lstrip(".")
+    for name in path.split("."):
+        found = _message(message)
+        if found is None:
+            return None
+        declared = next((field for field in found.field if field.name == name), None)
+        if declared is None:
+            return message, name
+        message = declared.type_name.lstrip(".")
+    return None
+
+
+def _message(full_name: str) -> DescriptorProto | None:
+    package, _, name = full_name.rpartition(".")
+    for file in (validate_descriptor(), vocabulary_descriptor()):
+        if file.package == package:
+            return next((each for each in file.message_type if each.name == name), None)
+    return None
+
+
 def installed(name: str) -> FileDescriptorProto | None:
     """The descriptor of a file that comes with the installed packages, or None: the two above, and protobuf's own."""
     if name == VALIDATE_PROTO:
