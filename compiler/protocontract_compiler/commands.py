@@ -81,6 +81,7 @@ def compile_command(argv: Sequence[str]) -> int:
 def _compile_parser() -> Parser:
     parser = Parser(
         prog="protocontract compile",
+        usage="protocontract compile --out DIR [options] DIR|FILE [DIR|FILE ...]",
         description=_DESCRIPTION,
         epilog=_EPILOG,
     )
