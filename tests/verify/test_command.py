@@ -218,6 +218,17 @@ def test_a_file_that_is_cut_off_ends_in_one_broken_record(capsys: pytest.Capture
     assert "2 records" in out
 
 
+def test_a_promise_that_no_record_was_held_to_is_not_called_kept(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, out, _ = verify(capsys, TRANSACTION, write_jsonl(tmp_path / "odd.jsonl", ["nothing", "of ours"]))
+    assert code == 1
+    # Compliance apart: it is judged by records, decoded or not.
+    promises = [line for line in out.splitlines()[1:] if line.startswith("  ") and "compliance" not in line]
+    assert {line[2] for line in promises if line[2] != " "} == {"✗", "·"}
+    assert sum(line.startswith("  ✗ record") for line in promises) == 1
+
+
 def test_a_byte_order_mark_and_carriage_returns_are_no_data(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     file = tmp_path / "bom.jsonl"
     file.write_bytes(b"\xef\xbb\xbf" + json.dumps(transaction(1)).encode() + b"\r\n \t\r\n")

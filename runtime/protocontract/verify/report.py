@@ -29,7 +29,9 @@ def text_report(result: Verification, source: str, *, unit: str = "record", pain
     second = max([_TEXT_COLUMN, *(length for length in texts if length <= _LONGEST_TEXT)]) + 3
     counts = max((len(count(result.kept_by(tally))) for tally in result.promises), default=0)
     for name, tally in zip(names, result.promises, strict=True):
-        mark = paint(BROKEN, "bad") if tally.broken else paint(KEPT, "good")
+        # Where no record could be decoded, nobody knows whether a promise of its fields is kept.
+        kept = paint(KEPT, "good") if result.kept_by(tally) or not result.records else NEUTRAL
+        mark = paint(BROKEN, "bad") if tally.broken else kept
         figures = f"{count(result.kept_by(tally)):>{counts}}"
         if tally.normalised:
             figures += f" ({count(tally.normalised)} normalised)"
