@@ -6,13 +6,14 @@ import io
 import signal
 import subprocess
 import sys
+from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from protocontract import cli
-from protocontract.kafka import client
+from protocontract.kafka import client, connection
 from protocontract.kafka.client import split_config
 from protocontract.kafka.http import Health
 from protocontract.kafka.progress import Progress, percent
@@ -66,6 +67,35 @@ def test_an_option_of_the_wrong_type(capsys: Any, tmp_path: Path, monkeypatch: p
     error = capsys.readouterr().err
     assert error.startswith("error: the client configuration is refused: kafka-python ends in TypeError")
     assert "hunter2" not in error
+
+
+@pytest.mark.parametrize(
+    ("option", "file", "environment", "taken"),
+    [
+        ("a:1", "b:1", "c:1", "a:1"),
+        (None, "b:1", "c:1", "b:1"),
+        (None, None, "c:1", "c:1"),
+    ],
+)
+def test_brokers_of_the_option_then_of_the_file_then_of_the_environment(
+    option: str | None, file: str | None, environment: str, taken: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same for every command: a file that somebody names says more than the environment of a machine."""
+    config = tmp_path / "client.toml"
+    config.write_text("" if file is None else f'bootstrap_servers = "{file}"\n')
+    monkeypatch.setenv("KAFKA_BOOTSTRAP_SERVERS", environment)
+    asked: list[list[str]] = []
+
+    def new_consumer(topic: str, config: Any) -> None:
+        asked.append(config["bootstrap_servers"])
+        raise client.errors.KafkaTimeoutError
+
+    monkeypatch.setattr(client, "new_consumer", new_consumer)
+    assert run(*(() if option is None else ("--bootstrap-servers", option)), "--client-config", str(config)) == 2
+    assert asked == [[taken]]
+    assert connection.configured(Namespace(bootstrap_servers=option, client_config=str(config))) == {
+        "bootstrap_servers": [taken]
+    }
 
 
 def test_no_broker_answers(tmp_path: Path) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import signal
 import sys
 import uuid
@@ -16,7 +15,7 @@ from typing import Any, NamedTuple
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, INTERRUPTED, KEPT, UsageError
 from protocontract.contract import Contract
 from protocontract.kafka import checks, client
-from protocontract.kafka.connection import Cluster, check_topic, client_config
+from protocontract.kafka.connection import Cluster, check_topic, configured
 from protocontract.kafka.errors import DeadLetterError, GuardError, RegistryError, SinkError, UnreachableError
 from protocontract.kafka.exactly_once import ExactlyOnce
 from protocontract.kafka.forward import Forward
@@ -44,14 +43,7 @@ def guard_command(argv: list[str]) -> int:
     if argv and not argv[0].startswith("-"):
         raise UsageError(f"guard has no command `{argv[0]}`; expected status, resume, skip, or options of its own")
     options = guard_parser().parse_args(argv)
-    servers = options.bootstrap_servers or os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
-    config = client_config(options.client_config)
-    if servers:
-        config["bootstrap_servers"] = servers.split(",")
-    named = config.get("bootstrap_servers")
-    if not named:
-        raise UsageError("no broker is named; add --bootstrap-servers HOST:PORT or set KAFKA_BOOTSTRAP_SERVERS")
-    config["bootstrap_servers"] = named.split(",") if isinstance(named, str) else list(named)
+    config = configured(options)
     contract = contract_of(options)
     options.candidate = shadow_of(options)
     dead = options.dead_letter or contract.dead_letter_topic

@@ -113,18 +113,21 @@ def partitions_of(producer: Producer, topic: str) -> set[int]:
 
 
 def cluster(options: argparse.Namespace) -> Cluster:
-    """The cluster that ``--bootstrap-servers`` and ``--client-config`` name. Raises UsageError where none is."""
-    config = client_config(options.client_config)
+    """The cluster that the options name. Raises as ``configured`` does, and UsageError for an unknown option."""
+    return Cluster(configured(options))
+
+
+def configured(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of ``--client-config``, with the brokers: ``--bootstrap-servers``, else the file's, else the
+    environment's. Raises UsageError where none is named, OSError where the file cannot be read.
+    """
+    name = options.client_config
+    config = {} if name is None else read_options(name, "kafka-python's options")
     servers = options.bootstrap_servers or config.get("bootstrap_servers") or os.environ.get("KAFKA_BOOTSTRAP_SERVERS")
     if not servers:
         raise UsageError("no broker is named; add --bootstrap-servers HOST:PORT or set KAFKA_BOOTSTRAP_SERVERS")
     config["bootstrap_servers"] = servers.split(",") if isinstance(servers, str) else list(servers)
-    return Cluster(config)
-
-
-def client_config(name: str | None) -> dict[str, Any]:
-    """The options in a file of ``--client-config``. Raises UsageError, or OSError where it cannot be read."""
-    return {} if name is None else read_options(name, "kafka-python's options")
+    return config
 
 
 def read_options(name: str, what: str) -> dict[str, Any]:
