@@ -252,7 +252,12 @@ def test_the_python_examples_run(workspace: Path) -> None:
     done = run([sys.executable, "-W", "error::ResourceWarning", str(script)], workspace, PYTHONPATH="gen")
     assert (done.returncode, done.stderr) == (0, "")
     values = [re.sub(r"\s+#.*", "", line) for line in only("values").splitlines()]
-    assert done.stdout.splitlines() == values
+    told = done.stdout.splitlines()
+    assert told[: len(values)] == values
+    # What the guard of the log in memory counted is printed last; its comment has the beginning of the first line.
+    (counted,) = (line for line in README.splitlines() if "print(guard.stats)" in line)
+    assert told[len(values)].startswith(counted.partition("# ")[2].partition(", ...")[0])
+    assert "wire.malformed" in told[-1]
 
 
 def test_names_in_the_text_exist(workspace: Path) -> None:
