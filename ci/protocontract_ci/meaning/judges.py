@@ -45,6 +45,17 @@ class Judges:
         ours = self._ours(full_name, message)
         return theirs if ours == theirs else None
 
+    def refuse_unset(self, full_name: str, field_name: str) -> bool:
+        """Whether a message that leaves a field out breaks a rule of that field: ``required``, and every rule that
+        refuses the empty value of a field without presence. By protovalidate; False where it has no result.
+        """
+        try:
+            violations = self._theirs.collect_violations(self.new(full_name))
+        except (KeyError, protovalidate.CompilationError, protovalidate.EvaluationError):
+            return False
+        places = (each.proto.field.elements for each in violations if each.proto.field is not None)
+        return any(len(place) == 1 and place[0].field_name == field_name for place in places)
+
     def _ours(self, full_name: str, message: Message) -> bool | None:
         contract = self._of_file(self._contracts.schema.messages[full_name].file).get(full_name)
         if contract is None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
 
 from protocontract_ci.model import Change, Finding, Proof, Role, Use
 from protocontract_ci.sources import Contracts
@@ -31,6 +32,9 @@ from protocontract_ci.verdicts.for_file import (
     subject_of,
     worst,
 )
+
+if TYPE_CHECKING:
+    from protocontract_ci.meaning.judges import Judges
 
 #: Kinds of changes of what records are accepted, and of what they become.
 _OF_RULES: Final = ("rule_", "cel_", "ignore_", "normalizer_", "relation_")
@@ -134,7 +138,7 @@ class Judge:
         if evidence.result == "fails":
             held = [use for use in sites if any(entry.holds(use.line) for entry in evidence.entries)] or sites
             return not_adapted("writes a value that the new rule refuses", held, evidence, proof="witness")
-        if not writes and not demands_presence(change):
+        if not writes and not demands_presence(change) and not self._refuses_unset_now(change, subject):
             # It leaves the field out, and nothing shows that this is refused now.
             return UNAFFECTED
         if evidence.result == "passes":
@@ -145,6 +149,25 @@ class Judge:
             return Meaning("adapted", "sets the field")
         because = "writes this field, and nothing shows that its values keep the new rule"
         return not_adapted(because, writes, UNKNOWN, proof="unresolved")
+
+    @cached_property
+    def _validators(self) -> tuple[Judges, Judges]:
+        """Of before and after. The validators take long to import, and are not asked where nothing is left out."""
+        from protocontract_ci.meaning.judges import Judges
+
+        return Judges(self._before), Judges(self._after)
+
+    def _refuses_unset_now(self, change: Change, subject: Subject) -> bool:
+        """Whether who leaves the field out is refused now and was not: the rule refuses the empty value of a field
+        without presence.
+        """
+        element = change.element
+        if element.kind != "field" or not element.short_name or not element.new_short_name:
+            return False
+        before, after = self._validators
+        return after.refuse_unset(subject.new, element.new_short_name) and not before.refuse_unset(
+            subject.old, element.short_name
+        )
 
     def _readers(self, change: Change, file: FileOfModule, subject: Subject, uses: Sequence[Use]) -> Meaning:
         reads = [use for use in uses if use.how in READS]
