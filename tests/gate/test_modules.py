@@ -9,8 +9,10 @@ import pytest
 
 from protocontract.violations import ContractError
 from protocontract_ci.discovery import find_users, parse_owners
+from protocontract_ci.gate.modules_edit import add_acknowledgements
 from protocontract_ci.modules import glob_pattern, parse_modules
 from protocontract_ci.usage.vocabulary import Elements
+from protocontract_ci.verdicts.acknowledgements import Acknowledgement, complaint
 from protocontract_compiler import dynamic
 from protocontract_compiler.descriptors import load
 from protocontract_compiler.diagnostics import Diagnostics
@@ -84,6 +86,23 @@ required = "no"
     numbers = (2, 4, 5, 7, 8, 11, 12, 16, 17, 19, 20)
     assert lines == [f"modules.toml:{number}" for number in numbers]
     assert "expected 2026-11-28 at most (180 days), got 2026-11-29" in str(caught.value)
+
+
+def test_an_acknowledgement_stands_apart_from_the_next_module() -> None:
+    text = '[[module]]\nname = "a"\n\n[[module]]\nname = "b"\n'
+    once = add_acknowledgements(text, "a", "x.Y", ["added", "1->2"], "why", TODAY)
+    word = '[[module.acknowledge]]\npath = "x.Y"\nchange = "{}"\nreason = "why"\nuntil = {}\n\n'
+    first, last = text.split("\n\n")
+    assert once == f"{first}\n\n{word.format('added', TODAY)}{word.format('1->2', TODAY)}{last}"
+
+
+def test_an_acknowledgement_of_another_step_is_told_the_one_that_is_there() -> None:
+    word = Acknowledgement("x.Y.z@string.max_len", "tightened", "", 3)
+    told = complaint(word, ["x.Y.a added", "x.Y.z@string.max_len 20->12"])
+    assert told.endswith(
+        "remove it, or write `contract-ack: x.Y.z@string.max_len 20->12 (reason)` where that change is meant"
+    )
+    assert complaint(word, ["x.Y.a added"]).endswith("is spent or fits nothing; remove it")
 
 
 def test_a_file_that_is_no_toml() -> None:

@@ -38,6 +38,8 @@ def add_acknowledgements(
             del tables_of_words[index]
     for step in steps:
         tables_of_words.append(_fill(tomlkit.table(), path, step, reason, until))
+    if steps and table is not tables[-1]:
+        tables_of_words[-1].add(tomlkit.nl())  # the next module stands apart, as people write them
     if not isinstance(given, AoT):
         table.append("acknowledge", tables_of_words)
     return tomlkit.dumps(document)

@@ -43,9 +43,11 @@ class Acknowledgement:
 
 def complaint(word: Acknowledgement, known: Iterable[str]) -> str:
     """What is wrong with an acknowledgement that fits no change. ``known``: what would fit one, as ``path step``."""
+    fits = next((key for key in known if key.startswith(f"{word.path} ")), "")
     if word.step:
-        return f"the acknowledgement of {word.key} is spent or fits nothing; remove it"
-    fits = next((key for key in known if key.startswith(f"{word.path} ")), f"{word.path} CHANGE")
+        instead = f", or write `contract-ack: {fits} (reason)` where that change is meant" if fits else ""
+        return f"the acknowledgement of {word.key} is spent or fits nothing; remove it{instead}"
+    fits = fits or f"{word.path} CHANGE"
     return f"the acknowledgement of {word.path} acknowledges nothing; expected `contract-ack: {fits} (reason)`"
 
 
