@@ -32,10 +32,12 @@ plugins:
     protoc_path: ["{sys.executable}", "-m", "grpc_tools.protoc"]
     out: gen
     include_imports: true
+    strategy: all
   - protoc_builtin: pyi
     protoc_path: ["{sys.executable}", "-m", "grpc_tools.protoc"]
     out: gen
     include_imports: true
+    strategy: all
   - local: protoc-gen-contract
     out: gen
     strategy: all
