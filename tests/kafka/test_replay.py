@@ -394,7 +394,9 @@ def test_letters_of_several_groups_ask_for_one(run: Any, capsys: Any) -> None:
     log = log_with([BAD])
     drain(new_guard(log, log.consumer(TOPIC, group_id="risk")))
     assert run(log, "--to", RETRY) == 2
-    assert "choose one with --group: group, risk" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "choose one with --group: group, risk" in said
+    assert "plan" not in said  # none was begun that could be resumed
     assert run(log, "--to", RETRY, "--group", "risk") == 0
     assert len(log.records(RETRY)) == 1
 

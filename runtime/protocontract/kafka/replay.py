@@ -132,11 +132,12 @@ class Replay:
         acknowledge_within: float = 45.0,
         pauses: tuple[float, ...] = PAUSES,
         key_of: Callable[[DeadLetter], tuple[bytes | None] | None] = lambda _: None,
+        on_begin: Callable[[], None] = lambda: None,
     ) -> None:
         """``consumer`` reads the dead-letter topic and commits to its group; ``rate`` is in records per second.
 
         ``again`` replays what another plan has replayed before. ``key_of`` finds the key of a record whose letter has
-        not got it, in a tuple; None where it cannot be had.
+        not got it, in a tuple; None where it cannot be had. ``on_begin`` is called when the plan is in the log.
         """
         self._consumer = consumer
         self._courier = Courier(producers, stopping=stopping, acknowledge_within=acknowledge_within, pauses=pauses)
@@ -146,6 +147,7 @@ class Replay:
         self._rate = rate
         self._stopping = stopping
         self._key_of = key_of
+        self._on_begin = on_begin
         #: Keys that letters have not got, by position.
         self._keys: dict[str, bytes | None] = {}
         self._newest: dict[tuple[str, str, str], tuple[int, int, int, int]] = {}
@@ -167,6 +169,7 @@ class Replay:
                 self._courier.open(topics if plan.target is None else [plan.target])
                 if self._history.find(plan.id) is None:
                     self._history.begin(plan)
+                self._on_begin()
             batch: list[_Send] = []
             size = BATCH if self._rate is None else max(1, min(BATCH, int(self._rate / 2)))
             for letter in self._to_replay(starts):

@@ -88,9 +88,11 @@ def _run(options: argparse.Namespace, there: Cluster, history: ReplayLog, known:
         keys = stack.enter_context(there.reader()) if options.keys_from_source else None
         received = stack.enter_context(stopped_by_signals())
         plan = _plan(options, consumer, known)
-        if not options.dry_run:
+
+        def tell() -> None:
             verb = "resuming" if known is not None else "beginning"
             print(f"{verb} plan {plan.id}; resume it with --plan {plan.id}", file=sys.stderr)
+
         replay = Replay(
             consumer,
             there.producers(),
@@ -101,6 +103,7 @@ def _run(options: argparse.Namespace, there: Cluster, history: ReplayLog, known:
             rate=options.rate,
             stopping=lambda: bool(received),
             key_of=lambda letter: None if keys is None else key_at_source(keys, letter),
+            on_begin=tell,
         )
         report = replay.run()
     if options.format == "json":
