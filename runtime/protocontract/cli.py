@@ -153,7 +153,8 @@ def load_command(point: EntryPoint) -> Command:
 
 
 def _part(point: EntryPoint) -> str:
-    return point.module.rpartition(".")[0] or point.module
+    """What a user knows the command's code by: ``protocontract.kafka``, wherever in it the command is."""
+    return ".".join(point.module.split(".")[:-1][:2]) or point.module
 
 
 def _version() -> str:
