@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from protocontract.kafka.engine import Engine
     from protocontract.kafka.exactly_once import ExactlyOnce
     from protocontract.kafka.halting import _Watch
-    from protocontract.kafka.oldest import Looked, OldestWatch
+    from protocontract.kafka.letters.oldest import Looked, OldestWatch
 
 __all__ = ["CONTENT_TYPE", "OTHER", "GuardCollector", "counter", "exposition", "gauge"]
 

@@ -9,7 +9,7 @@ import pytest
 from protocontract.kafka import GuardError, checks, client
 from protocontract.kafka.checks import HEADERS_ROOM, Topic, describe, problems
 from protocontract.kafka.client import errors
-from protocontract.kafka.dead_letter import Provenance, dead_letter
+from protocontract.kafka.letters.dead_letter import Provenance, dead_letter
 from protocontract.violations import FieldElement, Rule, Violation
 from tests.kafka.conftest import Broker
 from tests.kafka.scenario_table import until

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from protocontract.kafka.client import TopicPartition
-from protocontract.kafka.dead_letter import Letter
+from protocontract.kafka.letters.dead_letter import Letter
 from protocontract.kafka.memory import SendFault
 from protocontract.kafka.outbox import Outbox, Sending
 from protocontract.kafka.partition import Partition

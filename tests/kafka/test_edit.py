@@ -15,14 +15,15 @@ from typing import Any
 import pytest
 
 from protocontract import cli
-from protocontract.kafka import DeadLetterForm, Guard, edit_command
+from protocontract.kafka import DeadLetterForm, Guard
 from protocontract.kafka.client import TopicPartition
-from protocontract.kafka.dead_letter import Letter, truncated
-from protocontract.kafka.dead_letter_command import text_report
-from protocontract.kafka.letters import DeadLetter
+from protocontract.kafka.letters import edit_command
+from protocontract.kafka.letters.command import text_report
+from protocontract.kafka.letters.dead_letter import Letter, truncated
+from protocontract.kafka.letters.oldest import replay_group
+from protocontract.kafka.letters.reading import DeadLetter
+from protocontract.kafka.letters.review import Judgement
 from protocontract.kafka.memory import MemoryLog
-from protocontract.kafka.oldest import replay_group
-from protocontract.kafka.review import Judgement
 from tests.kafka.conftest import Broker
 from tests.kafka.support import DEAD, GARBAGE, TOPIC, dead_headers, drain, new_guard, new_log
 from tests.kafka.test_replay import RETRY, MemoryCluster, replay
@@ -348,7 +349,7 @@ def test_it_fails_again_and_the_story_stays(run: Run, capsys: Any, tmp_path: Pat
 
 
 def test_a_replay_of_an_edited_record_keeps_who_edited_it_and_so_does_the_sink(run: Run, tmp_path: Path) -> None:
-    from protocontract.kafka.dead_letter import sendable_headers
+    from protocontract.kafka.letters.dead_letter import sendable_headers
 
     log = log_with(AMBIGUOUS)
     assert run(log, "0:0", "--set", "amount=1234.00") == 0

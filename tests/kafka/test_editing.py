@@ -10,7 +10,7 @@ from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, ti
 
 from protocontract.cli import UsageError
 from protocontract.contract import Contract
-from protocontract.kafka.editing import (
+from protocontract.kafka.letters.editing import (
     clear_field,
     decode,
     differences,

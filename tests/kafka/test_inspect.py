@@ -13,13 +13,14 @@ from typing import Any
 import pytest
 
 from protocontract import cli
-from protocontract.kafka import Guard, dead_letter_command
+from protocontract.kafka import Guard
 from protocontract.kafka.client import TopicPartition
-from protocontract.kafka.dead_letter_command import json_report, text_report
 from protocontract.kafka.errors import SourceError
-from protocontract.kafka.letters import Selection, extent, last_letters, moment, parsed_code, read
+from protocontract.kafka.letters import command as dead_letter_command
+from protocontract.kafka.letters.command import json_report, text_report
+from protocontract.kafka.letters.reading import Selection, extent, last_letters, moment, parsed_code, read
+from protocontract.kafka.letters.review import Reviewer
 from protocontract.kafka.memory import MemoryLog
-from protocontract.kafka.review import Reviewer
 from tests.kafka.conftest import Broker
 from tests.kafka.support import BAD, DEAD, GARBAGE, TOPIC, Payment, drain, good, new_guard, new_log
 from tests.kafka.test_replay import MemoryCluster, replay

@@ -12,8 +12,8 @@ import pytest
 
 from protocontract.kafka import DeadLetterForm, GuardError
 from protocontract.kafka.guard_options import guard_parser, letter_form
-from protocontract.kafka.letter_form import topic_for
-from protocontract.kafka.letters import DeadLetter, key_at_source
+from protocontract.kafka.letters.form import topic_for
+from protocontract.kafka.letters.reading import DeadLetter, key_at_source
 from protocontract.kafka.memory import MemoryLog
 from tests.kafka.conftest import Broker
 from tests.kafka.support import (

@@ -17,8 +17,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from protocontract import metrics, status_http
 from protocontract.contract import StreamLevel
 from protocontract.kafka import guard_options
-from protocontract.kafka.dead_letter import DEAD_LETTER_HEADERS
 from protocontract.kafka.http import REASON_HEADER, Health
+from protocontract.kafka.letters.dead_letter import DEAD_LETTER_HEADERS
 from protocontract.kafka.memory import SendFault
 from tests.kafka.support import BAD, DEAD, GARBAGE, NAME, TOPIC, contract, good, new_guard, new_log
 from tests.kafka.test_exactly_once_levels import a_line

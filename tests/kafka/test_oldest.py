@@ -16,8 +16,8 @@ from protocontract.kafka.client import TopicPartition, offset_to_commit
 from protocontract.kafka.connection import Cluster
 from protocontract.kafka.errors import SourceError
 from protocontract.kafka.http import Health
+from protocontract.kafka.letters.oldest import Looked, Oldest, OldestWatch, look, oldest_unresolved, replay_group
 from protocontract.kafka.memory import MemoryLog
-from protocontract.kafka.oldest import Looked, Oldest, OldestWatch, look, oldest_unresolved, replay_group
 from tests.kafka.conftest import Broker
 from tests.kafka.support import DEAD, GARBAGE, new_guard, new_log
 from tests.kafka.test_metrics import ask, documented, exported, scraped

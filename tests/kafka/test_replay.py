@@ -15,13 +15,13 @@ from typing import Any
 import pytest
 
 from protocontract import cli
-from protocontract.kafka import replay_command
 from protocontract.kafka.client import TopicPartition
-from protocontract.kafka.dead_letter import truncated
-from protocontract.kafka.letters import DeadLetter, Selection, extent
+from protocontract.kafka.letters import replay_command
+from protocontract.kafka.letters.dead_letter import truncated
+from protocontract.kafka.letters.reading import DeadLetter, Selection, extent
+from protocontract.kafka.letters.replay import Replay, Report
+from protocontract.kafka.letters.replay_log import Plan, ReplayLog
 from protocontract.kafka.memory import MemoryConsumer, MemoryLog, SendFault
-from protocontract.kafka.replay import Replay, Report
-from protocontract.kafka.replay_log import Plan, ReplayLog
 from tests.kafka.conftest import Broker
 from tests.kafka.support import (
     BAD,
@@ -185,7 +185,7 @@ def test_what_cannot_be_had_from_its_letter_stays_parked(tmp_path: Path) -> None
 
 
 def replay_letter(raw: Any) -> Any:
-    from protocontract.kafka.dead_letter import Letter
+    from protocontract.kafka.letters.dead_letter import Letter
 
     return Letter(DEAD, raw.key, raw.value, list(raw.headers))
 

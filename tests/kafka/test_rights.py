@@ -20,7 +20,7 @@ from protocontract.kafka import client
 from protocontract.kafka.client import TopicPartition
 from protocontract.kafka.connection import Cluster
 from protocontract.kafka.halting import halt_metadata
-from protocontract.kafka.oldest import look
+from protocontract.kafka.letters.oldest import look
 from tests.kafka.transactions import NAME, PROTOS, make
 
 pytestmark = pytest.mark.kafka

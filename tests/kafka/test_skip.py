@@ -17,7 +17,7 @@ from protocontract import cli
 from protocontract.kafka import Guard
 from protocontract.kafka.client import TopicPartition
 from protocontract.kafka.halting import halted_by
-from protocontract.kafka.letters import DeadLetter
+from protocontract.kafka.letters.reading import DeadLetter
 from protocontract.kafka.memory import SendFault
 from protocontract.kafka.record import RecordId
 from protocontract.kafka.skip import skipped_by

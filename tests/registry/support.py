@@ -14,8 +14,8 @@ from urllib.request import Request, urlopen
 import pytest
 
 from protocontract.contract import Contract
-from protocontract.kafka.registry_client import Reference, RegistryClient
-from protocontract.kafka.registry_schema import encoded
+from protocontract.kafka.registry.client import Reference, RegistryClient
+from protocontract.kafka.registry.schema import encoded
 from protocontract_compiler.dynamic import compile as compile_set
 from protocontract_compiler.dynamic import describe
 from tests.kafka.conftest import Broker

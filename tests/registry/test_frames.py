@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from protocontract import wire
-from protocontract.kafka.registry_client import Reference, Registered, RegistryClient
-from protocontract.kafka.registry_frames import Frames, schema_name
-from protocontract.kafka.registry_schema import WriterSchema, encoded, writer_schema
+from protocontract.kafka.registry.client import Reference, Registered, RegistryClient
+from protocontract.kafka.registry.frames import Frames, schema_name
+from protocontract.kafka.registry.schema import WriterSchema, encoded, writer_schema
 from protocontract.violations import Refusal
 from tests.examples import examples
 from tests.registry.support import MONEY_FILE, NESTED, contract, record

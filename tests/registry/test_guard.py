@@ -13,11 +13,11 @@ from protocontract.kafka import Guard
 from protocontract.kafka.client import TopicPartition
 from protocontract.kafka.errors import GuardError, RegistryError
 from protocontract.kafka.forward import Forward
-from protocontract.kafka.letters import DeadLetter
+from protocontract.kafka.letters.reading import DeadLetter
 from protocontract.kafka.memory import MemoryLog
 from protocontract.kafka.registry import Registry
-from protocontract.kafka.registry_contract import Subject, contract_from, sink_frame
-from protocontract.kafka.registry_frames import SinkFrame
+from protocontract.kafka.registry.contract import Subject, contract_from, sink_frame
+from protocontract.kafka.registry.frames import SinkFrame
 from protocontract.metrics import GuardCollector, exposition
 from protocontract.violations import ContractError
 from tests.kafka.test_replay import RETRY, replay

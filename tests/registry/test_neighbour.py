@@ -10,7 +10,7 @@ import pytest
 
 from protocontract import wire
 from protocontract.kafka.registry import Registry
-from protocontract.kafka.registry_contract import Subject, contract_from, sink_frame
+from protocontract.kafka.registry.contract import Subject, contract_from, sink_frame
 from protocontract.violations import Refusal
 from tests.registry.support import MONEY_FILE, NAME, NESTED, TOPIC, Server, contract, record
 

@@ -12,7 +12,7 @@ import pytest
 from protocontract import cli
 from protocontract.kafka.guard_options import guard_parser
 from protocontract.kafka.registry import Registry
-from protocontract.kafka.registry_options import contract_of, registry_config
+from protocontract.kafka.registry.options import contract_of, registry_config
 from tests.registry.support import NAME, Server, contract, register
 
 PLACES = ("--source", "raw", "--sink", "clean", "--dead-letter", "dead")

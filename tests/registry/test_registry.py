@@ -12,9 +12,9 @@ from google.protobuf.descriptor_pb2 import FileDescriptorProto
 from protocontract import wire
 from protocontract.contract import Contract
 from protocontract.kafka.errors import GuardError, Later, RegistryError
-from protocontract.kafka.registry import WAITED_FOR, Registry
-from protocontract.kafka.registry_client import Missing, Reference, RegistryClient, Unreachable
-from protocontract.kafka.registry_frames import Frames, schema_name
+from protocontract.kafka.registry.client import Missing, Reference, RegistryClient, Unreachable
+from protocontract.kafka.registry.frames import Frames, schema_name
+from protocontract.kafka.registry.registry import WAITED_FOR, Registry
 from protocontract.violations import Refusal
 from protocontract_compiler.dynamic import describe
 from tests.registry.support import MONEY, NAME, NESTED, Server, contract, message, put, record, register

@@ -8,7 +8,7 @@ from protocontract.kafka.async_guard import AsyncGuard
 from protocontract.kafka.errors import DeadLetterError, GuardError, RegistryError, SinkError, SourceError
 from protocontract.kafka.guard import Guard
 from protocontract.kafka.halting import Breach, Breaker
-from protocontract.kafka.letter_form import DeadLetterForm
+from protocontract.kafka.letters.form import DeadLetterForm
 from protocontract.kafka.record import Record, RecordId
 from protocontract.kafka.shadow import Shadow
 from protocontract.kafka.stats import GuardStats, PartitionStats

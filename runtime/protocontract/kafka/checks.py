@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from protocontract.kafka import client
-from protocontract.kafka.dead_letter import MAX_HEADER, MAX_REASON
 from protocontract.kafka.errors import GuardError
+from protocontract.kafka.letters.dead_letter import MAX_HEADER, MAX_REASON
 from protocontract.kafka.outbox import TooLarge
 
 #: Bytes that a dead letter's own headers may take beside the source's record: four lists of violations, the reason, and

@@ -22,10 +22,10 @@ from protocontract.kafka.forward import Forward
 from protocontract.kafka.guard import Guard
 from protocontract.kafka.guard_options import guard_parser, letter_form
 from protocontract.kafka.http import Health
-from protocontract.kafka.letter_form import topic_for
-from protocontract.kafka.oldest import OldestWatch, look
+from protocontract.kafka.letters.form import topic_for
+from protocontract.kafka.letters.oldest import OldestWatch, look
 from protocontract.kafka.progress import Progress
-from protocontract.kafka.registry_options import contract_of
+from protocontract.kafka.registry.options import contract_of
 from protocontract.kafka.shadow_options import Asked, shadow_of
 from protocontract.kafka.stopping import stopped_by_signals
 from protocontract.kafka.transaction import TRANSACTION_TIMEOUT_MS, Transactions, Watchdog

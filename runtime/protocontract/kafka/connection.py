@@ -19,8 +19,8 @@ from protocontract.cli import UsageError
 from protocontract.kafka import client
 from protocontract.kafka.client import Producer, ProducerFactory
 from protocontract.kafka.errors import GuardError
-from protocontract.kafka.letter_form import TOPIC_NAME
-from protocontract.kafka.letters import Selection, parsed_code
+from protocontract.kafka.letters.form import TOPIC_NAME
+from protocontract.kafka.letters.reading import Selection, parsed_code
 
 _AGO: Final = re.compile(r"([0-9]{1,6})([smhd])")
 _UNITS: Final = {"s": 1, "m": 60, "h": 3_600, "d": 86_400}

@@ -17,18 +17,18 @@ from google.protobuf.message import Message
 from protocontract.kafka import clients, tracing
 from protocontract.kafka.client_checks import check_config, check_listener
 from protocontract.kafka.controls import Controls
-from protocontract.kafka.dead_letter import (
+from protocontract.kafka.ends import Ends
+from protocontract.kafka.errors import DeadLetterError, GuardError, Later, SinkError
+from protocontract.kafka.halting import Breach, Breaker, Halting
+from protocontract.kafka.judge import EncodingChoice, Judge
+from protocontract.kafka.letters.dead_letter import (
     Provenance,
     dead_letter,
     for_another_group,
     group_header,
     own_violation,
 )
-from protocontract.kafka.ends import Ends
-from protocontract.kafka.errors import DeadLetterError, GuardError, Later, SinkError
-from protocontract.kafka.halting import Breach, Breaker, Halting
-from protocontract.kafka.judge import EncodingChoice, Judge
-from protocontract.kafka.letter_form import DeadLetterForm, topic_for
+from protocontract.kafka.letters.form import DeadLetterForm, topic_for
 from protocontract.kafka.outbox import Outbox, Sending, TooLarge
 from protocontract.kafka.partition import Partition
 from protocontract.kafka.patience import demand_hope

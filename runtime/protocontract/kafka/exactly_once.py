@@ -28,7 +28,11 @@ from protocontract.kafka.client_checks import check_config
 from protocontract.kafka.clients import only_kafka_python
 from protocontract.kafka.committed_source import CommittedSource
 from protocontract.kafka.controls import Halts
-from protocontract.kafka.dead_letter import (
+from protocontract.kafka.errors import DeadLetterError, GuardError, Later, SinkError
+from protocontract.kafka.forward import SinkEncoding, sink_letter
+from protocontract.kafka.halting import Breach, Breaker, Counted, Halting
+from protocontract.kafka.judge import EncodingChoice, Judge, TopicJudge
+from protocontract.kafka.letters.dead_letter import (
     Letter,
     Provenance,
     dead_letter,
@@ -37,14 +41,10 @@ from protocontract.kafka.dead_letter import (
     own_violation,
     truncated,
 )
-from protocontract.kafka.errors import DeadLetterError, GuardError, Later, SinkError
-from protocontract.kafka.forward import SinkEncoding, sink_letter
-from protocontract.kafka.halting import Breach, Breaker, Counted, Halting
-from protocontract.kafka.judge import EncodingChoice, Judge, TopicJudge
-from protocontract.kafka.letter_form import DeadLetterForm
+from protocontract.kafka.letters.form import DeadLetterForm
 from protocontract.kafka.outbox import TRUNCATED_SIZES, TooLarge
 from protocontract.kafka.patience import Failures
-from protocontract.kafka.registry_frames import SinkFrame
+from protocontract.kafka.registry.frames import SinkFrame
 from protocontract.kafka.shadow import Shadow, Tally
 from protocontract.kafka.skipping import Skip, Skipping
 from protocontract.kafka.stats import GuardStats, PartitionStats

@@ -13,13 +13,13 @@ from google.protobuf.message import Message
 
 from protocontract import wire
 from protocontract.kafka.client import Fetched, ProducerFactory
-from protocontract.kafka.dead_letter import NORMALIZED, Letter, own_violation, sendable_headers
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.guard import Guard
 from protocontract.kafka.judge import Judge
+from protocontract.kafka.letters.dead_letter import NORMALIZED, Letter, own_violation, sendable_headers
 from protocontract.kafka.outbox import Outbox, Sending
 from protocontract.kafka.record import Record
-from protocontract.kafka.registry_frames import VALUE_SCHEMA_ID, Framed, SinkFrame
+from protocontract.kafka.registry.frames import VALUE_SCHEMA_ID, Framed, SinkFrame
 from protocontract.violations import Refusal
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from protocontract.arguments import Parser, add_sources
 from protocontract.cli import UsageError
 from protocontract.kafka.connection import add_connection
 from protocontract.kafka.errors import GuardError
-from protocontract.kafka.letter_form import KEY_POLICIES, TOPIC_NAME, DeadLetterForm
-from protocontract.kafka.registry_options import add_registry
+from protocontract.kafka.letters.form import KEY_POLICIES, TOPIC_NAME, DeadLetterForm
+from protocontract.kafka.registry.options import add_registry
 from protocontract.kafka.shadow_options import add_shadow
 from protocontract.status_http import http_address
 

@@ -20,7 +20,7 @@ from protocontract.violations import MissingExtra
 if TYPE_CHECKING:
     from protocontract.kafka.engine import Engine
     from protocontract.kafka.exactly_once import ExactlyOnce
-    from protocontract.kafka.oldest import OldestWatch
+    from protocontract.kafka.letters.oldest import OldestWatch
 
 #: Carries why the line goes on, percent-encoded where a header cannot carry it as it is. A page in a browser cannot
 #: send it without being allowed to, so none can resume us.

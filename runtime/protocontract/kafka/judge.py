@@ -11,15 +11,15 @@ from google.protobuf.message import Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from protocontract import wire
-from protocontract.kafka.dead_letter import NORMALIZED, own_violation
 from protocontract.kafka.errors import GuardError
+from protocontract.kafka.letters.dead_letter import NORMALIZED, own_violation
 from protocontract.kafka.ports import Fetched
-from protocontract.kafka.registry_frames import VALUE_SCHEMA_ID, Framed, Frames, own_frame
+from protocontract.kafka.registry.frames import VALUE_SCHEMA_ID, Framed, Frames, own_frame
 from protocontract.violations import Refusal, Violation, numbered
 
 if TYPE_CHECKING:
     from protocontract.contract import Contract, Encoding, Outcome
-    from protocontract.kafka.registry import Registry
+    from protocontract.kafka.registry.registry import Registry
 
 #: How records are written: one encoding for all, by each record's headers, a function of the record; or framed, with
 #: a registry that says which schema a frame means.

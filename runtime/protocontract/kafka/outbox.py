@@ -17,7 +17,7 @@ from queue import Empty, SimpleQueue
 from typing import Final, Literal
 
 from protocontract.kafka import clients
-from protocontract.kafka.dead_letter import Letter, truncated
+from protocontract.kafka.letters.dead_letter import Letter, truncated
 from protocontract.kafka.partition import Partition
 from protocontract.kafka.ports import (
     KafkaTimeoutError,

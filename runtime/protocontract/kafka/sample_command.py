@@ -18,7 +18,7 @@ from protocontract.arguments import Parser
 from protocontract.cli import COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.kafka.connection import add_connection, check_topic, cluster
 from protocontract.kafka.errors import GuardError
-from protocontract.kafka.letters import DeadLetter, extent, last_letters, read
+from protocontract.kafka.letters.reading import DeadLetter, extent, last_letters, read
 from protocontract.records.reading import encoding_of
 from protocontract.terminal import plural, tell_error
 from protocontract.violations import Refusal

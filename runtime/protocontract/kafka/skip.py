@@ -22,7 +22,9 @@ from protocontract.contract import Contract
 from protocontract.kafka import client
 from protocontract.kafka.connection import Cluster
 from protocontract.kafka.courier import Courier, Parcel
-from protocontract.kafka.dead_letter import (
+from protocontract.kafka.errors import GuardError
+from protocontract.kafka.halting import halted_by, read_metadata
+from protocontract.kafka.letters.dead_letter import (
     SKIPPED_AT,
     SKIPPED_BY,
     SKIPPED_UNTIL,
@@ -34,9 +36,7 @@ from protocontract.kafka.dead_letter import (
     own_violation,
     truncated,
 )
-from protocontract.kafka.errors import GuardError
-from protocontract.kafka.halting import halted_by, read_metadata
-from protocontract.kafka.letters import Restored, moment
+from protocontract.kafka.letters.reading import Restored, moment
 from protocontract.kafka.outbox import TRUNCATED_SIZES
 from protocontract.kafka.ports import Fetched, TopicPartition
 from protocontract.kafka.record import RecordId

@@ -13,12 +13,12 @@ from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
 from protocontract.contract import Contract
 from protocontract.kafka.connection import Cluster, add_connection, check_topic, cluster, login
 from protocontract.kafka.courier import Courier
-from protocontract.kafka.dead_letter import Provenance
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.guard_options import add_letter_form, letter_form
 from protocontract.kafka.halt_command import add_group, group_of, halt_parser, one_line, post
 from protocontract.kafka.http import BY_HEADER, DRY_RUN_HEADER, REASON_HEADER, RECORD_HEADER, STANDING_HEADER
-from protocontract.kafka.letter_form import topic_for
+from protocontract.kafka.letters.dead_letter import Provenance
+from protocontract.kafka.letters.form import topic_for
 from protocontract.kafka.record import RecordId
 from protocontract.kafka.skip import Idle, Refused, Standing, Way, look, skip, skipped_letter, write_letter
 from protocontract.terminal import tell_error

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from typing import Any
 
-from protocontract.kafka.dead_letter import error_class
+from protocontract.kafka.letters.dead_letter import error_class
 from protocontract.kafka.ports import TopicPartition
 from protocontract.violations import Violation, rule_label
 

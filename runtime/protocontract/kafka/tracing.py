@@ -16,8 +16,8 @@ from collections.abc import Callable, Sequence
 from time import time_ns
 from typing import TYPE_CHECKING, Any, Final
 
-from protocontract.kafka.dead_letter import MAX_LISTED, error_class
 from protocontract.kafka.judge import TopicJudge
+from protocontract.kafka.letters.dead_letter import MAX_LISTED, error_class
 from protocontract.kafka.ports import Fetched
 from protocontract.violations import MissingExtra, rule_label
 

@@ -21,7 +21,7 @@ from typing import Any, Final, Protocol, cast
 
 from protocontract.kafka import client
 from protocontract.kafka.client import Membership, TopicPartition
-from protocontract.kafka.dead_letter import Letter
+from protocontract.kafka.letters.dead_letter import Letter
 from protocontract.terminal import tell_error
 
 #: What the transaction coordinator is told: it aborts a transaction that is open for longer. Readers of committed

@@ -13,7 +13,7 @@ from protocontract.kafka.errors import GuardError
 
 if TYPE_CHECKING:
     from protocontract.contract import Contract
-    from protocontract.kafka.registry import Registry
+    from protocontract.kafka.registry.registry import Registry
 
 
 def add_registry(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +63,7 @@ def contract_of(options: argparse.Namespace) -> Contract[Any]:
         config["url"] = options.registry
     registry = None
     if config:
-        from protocontract.kafka.registry import Registry
+        from protocontract.kafka.registry.registry import Registry
 
         try:
             registry = Registry(config)
@@ -128,7 +128,7 @@ def _contract(options: argparse.Namespace, registry: Registry | None) -> Contrac
         from protocontract.loading import resolve
 
         return resolve(options.contract, proto_path=options.proto_path, descriptors=options.descriptors)
-    from protocontract.kafka.registry_contract import Subject, contract_from
+    from protocontract.kafka.registry.contract import Subject, contract_from
 
     try:
         subject = Subject.of(options.subject)
@@ -142,8 +142,8 @@ def _contract(options: argparse.Namespace, registry: Registry | None) -> Contrac
 def _sink_frame(options: argparse.Namespace, registry: Registry | None, contract: Contract[Any]) -> Any:
     if registry is None or options.sink_subject is None:
         return None
-    from protocontract.kafka.registry import described
-    from protocontract.kafka.registry_contract import sink_frame
+    from protocontract.kafka.registry.contract import sink_frame
+    from protocontract.kafka.registry.registry import described
 
     frame, registered = sink_frame(
         registry,

@@ -26,7 +26,7 @@ from protocontract.cli import UsageError
 from protocontract.kafka import client
 from protocontract.kafka.client import ProducerFactory, TopicPartition
 from protocontract.kafka.courier import PAUSES, Courier, Parcel
-from protocontract.kafka.dead_letter import (
+from protocontract.kafka.letters.dead_letter import (
     ATTEMPT,
     FIRST_FAILED_AT,
     FIRST_GROUP,
@@ -44,8 +44,8 @@ from protocontract.kafka.dead_letter import (
     group_header,
     split_headers,
 )
-from protocontract.kafka.letters import DeadLetter, extent, read
-from protocontract.kafka.replay_log import Plan, ReplayLog
+from protocontract.kafka.letters.reading import DeadLetter, extent, read
+from protocontract.kafka.letters.replay_log import Plan, ReplayLog
 
 log: Final = logging.getLogger("protocontract.kafka")
 

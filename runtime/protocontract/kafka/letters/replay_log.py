@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from protocontract.cli import UsageError
-from protocontract.kafka.letters import DeadLetter, Failure, Selection, moment
+from protocontract.kafka.letters.reading import DeadLetter, Failure, Selection, moment
 
 try:
     import fcntl

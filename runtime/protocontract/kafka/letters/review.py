@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 
 from protocontract.contract import Contract
 from protocontract.kafka.judge import EncodingChoice, Judge
-from protocontract.kafka.letters import DeadLetter
+from protocontract.kafka.letters.reading import DeadLetter
 from protocontract.violations import ContractError, MissingExtra, Violation, rule_label
 
 # What a message can be called: the name comes from a header, and names modules that are looked for.

@@ -21,10 +21,10 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from protocontract.kafka.letter_form import DeadLetterForm, connect_headers, without_connect_headers
+from protocontract.kafka.letters.form import DeadLetterForm, connect_headers, without_connect_headers
 from protocontract.kafka.ports import Fetched
 from protocontract.kafka.record import PREFIX, record_id, timestamp_type
-from protocontract.kafka.registry_frames import schema_name
+from protocontract.kafka.registry.frames import schema_name
 from protocontract.violations import FieldElement, Rule, Violation, rule_label
 
 if TYPE_CHECKING:

@@ -28,16 +28,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from protocontract.kafka.errors import GuardError, Later, RegistryError
 from protocontract.kafka.patience import demand_hope
-from protocontract.kafka.registry_client import Missing, Registered, RegistryClient, Unreachable
-from protocontract.kafka.registry_frames import Frames
-from protocontract.kafka.registry_schema import UnusableSchema, WriterSchema, writer_schema
+from protocontract.kafka.registry.client import Missing, Registered, RegistryClient, Unreachable
+from protocontract.kafka.registry.frames import Frames
+from protocontract.kafka.registry.schema import UnusableSchema, WriterSchema, writer_schema
 from protocontract.violations import Refusal
 
 if TYPE_CHECKING:
     from protocontract.contract import Contract
-    from protocontract.kafka.registry_frames import SinkFrame
+    from protocontract.kafka.registry.frames import SinkFrame
 
-__all__ = ["Later", "Registry", "RegistryError", "RegistryStats"]
+__all__ = ["Registry", "RegistryStats"]
 
 log: Final = logging.getLogger("protocontract.kafka")
 
@@ -196,7 +196,7 @@ class Registry:
 
     def contract(self, subject: str, message: str | None = None) -> Contract[Any]:
         """The contract of a message in ``NAME`` or ``NAME@VERSION``, compiled now: see ``registry_contract``."""
-        from protocontract.kafka.registry_contract import Subject, contract_from
+        from protocontract.kafka.registry.contract import Subject, contract_from
 
         return contract_from(self, Subject.of(subject), message).contract
 
@@ -204,7 +204,7 @@ class Registry:
         self, contract: Contract[Any], subject: str, *, in_header: bool = False, register: bool = False
     ) -> SinkFrame:
         """The frame of a contract's records under a subject: see ``registry_contract.sink_frame``."""
-        from protocontract.kafka.registry_contract import sink_frame
+        from protocontract.kafka.registry.contract import sink_frame
 
         return sink_frame(self, contract, subject, in_header=in_header, register=register)[0]
 

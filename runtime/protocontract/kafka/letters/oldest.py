@@ -16,7 +16,7 @@ from protocontract.kafka import client
 from protocontract.kafka.client import TopicPartition
 from protocontract.kafka.connection import Cluster
 from protocontract.kafka.errors import GuardError, SourceError
-from protocontract.kafka.letters import DeadLetter, extent, read
+from protocontract.kafka.letters.reading import DeadLetter, extent, read
 
 log: Final = logging.getLogger("protocontract.kafka")
 

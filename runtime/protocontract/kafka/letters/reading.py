@@ -14,7 +14,8 @@ from typing import Any, Final, NamedTuple
 
 from protocontract.kafka import client
 from protocontract.kafka.client import UNBOUNDED, Fetched, TopicPartition
-from protocontract.kafka.dead_letter import (
+from protocontract.kafka.errors import SourceError
+from protocontract.kafka.letters.dead_letter import (
     ATTEMPT,
     CLIENT,
     CONTRACT,
@@ -46,7 +47,6 @@ from protocontract.kafka.dead_letter import (
     restored_headers,
     split_headers,
 )
-from protocontract.kafka.errors import SourceError
 from protocontract.kafka.record import PREFIX, RecordId, record_id
 
 #: Seconds without any progress after which reading gives up.

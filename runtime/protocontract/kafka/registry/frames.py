@@ -18,8 +18,8 @@ from protocontract.wire_confluent import parse_frame
 if TYPE_CHECKING:
     from protocontract.contract import Contract
     from protocontract.kafka.client import Fetched
-    from protocontract.kafka.registry import Registry
-    from protocontract.kafka.registry_schema import WriterSchema
+    from protocontract.kafka.registry.registry import Registry
+    from protocontract.kafka.registry.schema import WriterSchema
 
 #: Holds the frame of a record whose value has none. The key's, ``__key_schema_id``, is not ours to read.
 VALUE_SCHEMA_ID: Final = "__value_schema_id"

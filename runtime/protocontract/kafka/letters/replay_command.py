@@ -21,10 +21,10 @@ from protocontract.kafka.connection import (
     selection,
 )
 from protocontract.kafka.errors import GuardError
-from protocontract.kafka.letters import Selection, extent, key_at_source
-from protocontract.kafka.oldest import replay_group
-from protocontract.kafka.replay import PARKED, Replay, Report
-from protocontract.kafka.replay_log import Plan, ReplayLog, default_state, new_plan_id
+from protocontract.kafka.letters.oldest import replay_group
+from protocontract.kafka.letters.reading import Selection, extent, key_at_source
+from protocontract.kafka.letters.replay import PARKED, Replay, Report
+from protocontract.kafka.letters.replay_log import Plan, ReplayLog, default_state, new_plan_id
 from protocontract.kafka.stopping import stopped_by_signals
 from protocontract.terminal import Paint, count, tell_error
 

@@ -11,10 +11,10 @@ from google.protobuf.descriptor import FileDescriptor
 from protocontract import wire
 from protocontract.contract import Contract
 from protocontract.kafka.errors import GuardError
-from protocontract.kafka.registry import Registry, described
-from protocontract.kafka.registry_client import Missing, Reference, Registered, RegistryClient, Unreachable
-from protocontract.kafka.registry_frames import SinkFrame
-from protocontract.kafka.registry_schema import (
+from protocontract.kafka.registry.client import Missing, Reference, Registered, RegistryClient, Unreachable
+from protocontract.kafka.registry.frames import SinkFrame
+from protocontract.kafka.registry.registry import Registry, described
+from protocontract.kafka.registry.schema import (
     UnusableSchema,
     WriterSchema,
     encoded,

@@ -14,7 +14,7 @@ from google.protobuf.descriptor_pb2 import DescriptorProto, FileDescriptorProto,
 from google.protobuf.descriptor_pool import DescriptorPool
 from google.protobuf.message import DecodeError
 
-from protocontract.kafka.registry_client import PROTOBUF, Registered, RegistryClient, builtin
+from protocontract.kafka.registry.client import PROTOBUF, Registered, RegistryClient, builtin
 from protocontract.loading import compiler
 from protocontract.violations import ContractError
 

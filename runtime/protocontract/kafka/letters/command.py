@@ -21,7 +21,9 @@ from protocontract.kafka.connection import (
     cluster,
     selection,
 )
-from protocontract.kafka.dead_letter import (
+from protocontract.kafka.errors import GuardError
+from protocontract.kafka.judge import ENCODINGS
+from protocontract.kafka.letters.dead_letter import (
     EDIT_REASON,
     EDITED_AT,
     EDITED_BY,
@@ -30,13 +32,11 @@ from protocontract.kafka.dead_letter import (
     SKIPPED_AT,
     SKIPPED_BY,
 )
-from protocontract.kafka.edit_command import add_edit
-from protocontract.kafka.errors import GuardError
-from protocontract.kafka.judge import ENCODINGS
-from protocontract.kafka.letters import DeadLetter, Failure, last_letters, moment, rule_counts
-from protocontract.kafka.oldest import oldest_unresolved, replay_group
-from protocontract.kafka.replay_log import ReplayLog, default_state
-from protocontract.kafka.review import Judgement, Reviewer, Shown
+from protocontract.kafka.letters.edit_command import add_edit
+from protocontract.kafka.letters.oldest import oldest_unresolved, replay_group
+from protocontract.kafka.letters.reading import DeadLetter, Failure, last_letters, moment, rule_counts
+from protocontract.kafka.letters.replay_log import ReplayLog, default_state
+from protocontract.kafka.letters.review import Judgement, Reviewer, Shown
 from protocontract.terminal import Paint, pad, plural, tell_error, width
 from protocontract.verify.report import shown
 from protocontract.violations import describe

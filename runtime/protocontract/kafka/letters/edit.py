@@ -20,7 +20,9 @@ from protocontract.contract import Contract, Outcome
 from protocontract.kafka import client
 from protocontract.kafka.client import ProducerFactory
 from protocontract.kafka.courier import Courier, Parcel
-from protocontract.kafka.dead_letter import (
+from protocontract.kafka.errors import GuardError
+from protocontract.kafka.judge import Judge
+from protocontract.kafka.letters.dead_letter import (
     EDIT_REASON,
     EDITED,
     EDITED_AT,
@@ -31,12 +33,10 @@ from protocontract.kafka.dead_letter import (
     joined,
     moment_header,
 )
-from protocontract.kafka.editing import Difference, differences
-from protocontract.kafka.errors import GuardError
-from protocontract.kafka.judge import Judge
-from protocontract.kafka.letters import DeadLetter, Failure, Restored, extent, read
-from protocontract.kafka.replay import destination, replayed_headers
-from protocontract.kafka.replay_log import ReplayLog
+from protocontract.kafka.letters.editing import Difference, differences
+from protocontract.kafka.letters.reading import DeadLetter, Failure, Restored, extent, read
+from protocontract.kafka.letters.replay import destination, replayed_headers
+from protocontract.kafka.letters.replay_log import ReplayLog
 from protocontract.violations import Violation
 
 log: Final = logging.getLogger("protocontract.kafka")

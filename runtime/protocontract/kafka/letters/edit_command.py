@@ -14,15 +14,15 @@ from typing import Any, Final, NamedTuple
 
 from protocontract.arguments import add_sources
 from protocontract.cli import BROKEN, COULD_NOT_CHECK, KEPT, UsageError
-from protocontract.kafka import editing
 from protocontract.kafka.connection import add_connection, add_state, check_topic, cluster, login
-from protocontract.kafka.edit import Change, change, find, send, settle
 from protocontract.kafka.errors import GuardError
 from protocontract.kafka.judge import ENCODINGS, Judge
-from protocontract.kafka.letters import DeadLetter, Restored, key_at_source
-from protocontract.kafka.oldest import replay_group
-from protocontract.kafka.replay_log import ReplayLog, default_state, new_plan_id
-from protocontract.kafka.review import Reviewer
+from protocontract.kafka.letters import editing
+from protocontract.kafka.letters.edit import Change, change, find, send, settle
+from protocontract.kafka.letters.oldest import replay_group
+from protocontract.kafka.letters.reading import DeadLetter, Restored, key_at_source
+from protocontract.kafka.letters.replay_log import ReplayLog, default_state, new_plan_id
+from protocontract.kafka.letters.review import Reviewer
 from protocontract.terminal import tell_error
 from protocontract.verify.report import shown
 from protocontract.violations import Refusal

@@ -1,0 +1,1 @@
+"""Dead letters: what they look like, reading and judging them again, sending them again."""
