@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Final
 
 from protocontract.kafka.errors import UnreachableError
-from protocontract.kafka.patience import demand_hope
+from protocontract.kafka.patience import give_up_if_due
 from protocontract.kafka.ports import Client, error_kind, error_name, known_errors
 
 #: How long an answer may take, in milliseconds.
@@ -42,7 +42,7 @@ class Contact:
             self._heard = now
         else:
             silent = f"source: topic {topic} does not answer ({reason})"
-            demand_hope(silent, UnreachableError, now - self._heard, self._give_up_after)
+            give_up_if_due(silent, UnreachableError, now - self._heard, self._give_up_after)
 
     def _ask(self) -> tuple[str, str]:
         """The topic asked about, and why there is no answer; "" if there is one."""

@@ -31,7 +31,7 @@ from protocontract.kafka.letters.dead_letter import (
 from protocontract.kafka.letters.form import DeadLetterForm, topic_for
 from protocontract.kafka.outbox import Outbox, Sending, TooLarge
 from protocontract.kafka.partition import Partition
-from protocontract.kafka.patience import demand_hope
+from protocontract.kafka.patience import give_up_if_due
 from protocontract.kafka.ports import Client, Fetched, ProducerFactory, error_name
 from protocontract.kafka.record import Record
 from protocontract.kafka.shadow import Shadow
@@ -557,7 +557,7 @@ class Engine(Controls, Generic[M]):
             if outbox is None or outbox.blocked is None:
                 continue
             attempts = outbox.attempts if outbox.forbidden else 0
-            demand_hope(outbox.blocked, error, outbox.blocked_for, self._give_up_after, forbidden=attempts)
+            give_up_if_due(outbox.blocked, error, outbox.blocked_for, self._give_up_after, forbidden=attempts)
         if self._judge.registry is not None:
             self._judge.registry.give_up(self._give_up_after)
         self._outbox_in_need.wait(0.05)

@@ -14,7 +14,7 @@ log: Final = logging.getLogger("protocontract.kafka")
 FORBIDDEN_ATTEMPTS: Final = 5
 
 
-def demand_hope(
+def give_up_if_due(
     reason: str, kind: type[GuardError], seconds: float, give_up_after: float | None, *, forbidden: int = 0
 ) -> None:
     """Raises ``kind`` where what does not work, for ``reason``, is not to be waited for any longer.
@@ -53,7 +53,7 @@ class Failures:
         return time.monotonic() < self._retry_at
 
     def add(self, reason: str, kind: type[GuardError], *, forbidden: bool) -> None:
-        """One more. Raises ``kind`` where it is the last one: see ``demand_hope``."""
+        """One more. Raises ``kind`` where it is the last one: see ``give_up_if_due``."""
         now = time.monotonic()
         if self._since is None:
             self._since = now
@@ -61,6 +61,6 @@ class Failures:
             log.warning("%s; trying again until it works, nothing is skipped", reason)
         self.reason = reason
         self._count += 1
-        demand_hope(reason, kind, now - self._since, self._give_up_after, forbidden=self._count if forbidden else 0)
+        give_up_if_due(reason, kind, now - self._since, self._give_up_after, forbidden=self._count if forbidden else 0)
         self._retry_at = now + self._pause
         self._pause = min(self._pause * 2, self._backoff[1])

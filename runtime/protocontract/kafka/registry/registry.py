@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
 
 from protocontract.kafka.errors import GuardError, Later, RegistryError
-from protocontract.kafka.patience import demand_hope
+from protocontract.kafka.patience import give_up_if_due
 from protocontract.kafka.registry.client import Missing, Registered, RegistryClient, Unreachable
 from protocontract.kafka.registry.frames import Frames
 from protocontract.kafka.registry.schema import UnusableSchema, WriterSchema, writer_schema
@@ -140,7 +140,7 @@ class Registry:
         """Raise RegistryError where the registry has been silent for ``after`` seconds; None is never."""
         blocked = self.blocked
         if blocked is not None:
-            demand_hope(blocked, RegistryError, self.blocked_for, after)
+            give_up_if_due(blocked, RegistryError, self.blocked_for, after)
 
     # -- asking
 
