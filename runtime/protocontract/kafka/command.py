@@ -107,6 +107,7 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
                 _check_topics(options, dead, config)
             work.start()
             options.running = True
+            print(_begun(options, contract, dead), file=sys.stderr, flush=True)
             work.run()
             waiting = guard.waiting if isinstance(guard, Guard) else None
         finally:
@@ -119,6 +120,11 @@ def _run(options: argparse.Namespace, contract: Contract[Any], dead: str, config
                 progress.finish()
     _report(options, contract, dead, guard)
     return _ended(options, guard, waiting, received)
+
+
+def _begun(options: argparse.Namespace, contract: Contract[Any], dead: str) -> str:
+    way = f"{options.source} -> {options.sink}, dead letters to {dead}, group {_group(options)}"
+    return f"guarding {way}: {contract.full_name} {contract.version}".rstrip()
 
 
 def _check_topics(options: argparse.Namespace, dead: str, config: dict[str, Any]) -> None:
