@@ -195,7 +195,7 @@ def test_a_model_that_hangs_keeps_nobody(model: list[ModelSpec], tmp_path: Path)
 
 
 def test_a_full_queue_refuses_at_once(model: list[ModelSpec]) -> None:
-    """S21: 40 may wait, 8 are in the model, and the rest is told so while the model is still busy."""
+    """S21: 40 may wait, 8 rows are in the model, and the rest is told so while the model is still busy."""
     engines = Engines()
 
     async def main() -> None:
@@ -203,15 +203,16 @@ def test_a_full_queue_refuses_at_once(model: list[ModelSpec]) -> None:
             engine = engines.only
             engine.begun.clear()
             engine.go.clear()
-            inside = [asyncio.ensure_future(_answer(call(rows(number)))) for number in range(8)]
+            running = asyncio.ensure_future(_answer(call(rows(*range(8)))))  # a whole batch, at once
             await held(engine)
-            inside += [asyncio.ensure_future(_answer(call(rows(number)))) for number in range(8, 48)]
+            inside = [asyncio.ensure_future(_answer(call(rows(number)))) for number in range(8, 48)]
             await until(lambda: server.versions.waiting == 40)
             found = await asyncio.gather(*(refusal(call(rows(number))) for number in range(100)))
             assert {(code, reason) for code, reason, _, _ in found} == {("RESOURCE_EXHAUSTED", "QUEUE_FULL")}
             assert found[0][2]["limit"] == "40"
             engine.go.set()
-            assert [numbers(each)[0] for each in await asyncio.gather(*inside)] == list(range(48))
+            assert numbers(await running) == list(range(8))
+            assert [numbers(each)[0] for each in await asyncio.gather(*inside)] == list(range(8, 48))
 
     asyncio.run(main())
 
@@ -386,15 +387,17 @@ def test_draining_finishes_what_waits_and_takes_nothing_new(model: list[ModelSpe
             engine = engines.only
             engine.begun.clear()
             engine.go.clear()
-            waiting = [asyncio.ensure_future(_answer(call(rows(number)))) for number in range(18)]
+            running = asyncio.ensure_future(_answer(call(rows(*range(8)))))
             await held(engine)
+            waiting = [asyncio.ensure_future(_answer(call(rows(number)))) for number in range(10)]
             await until(lambda: server.versions.waiting == 10)
             stopping = asyncio.ensure_future(server.stop(20))
             await until(lambda: not server.ready)
             assert await _health(call.channel) == "NOT_SERVING"
             assert (await refusal(call(rows(1))))[:2] == ("UNAVAILABLE", "DRAINING")
             engine.go.set()
-            assert [numbers(each)[0] for each in await asyncio.gather(*waiting)] == list(range(18))
+            assert numbers(await running) == list(range(8))
+            assert [numbers(each)[0] for each in await asyncio.gather(*waiting)] == list(range(10))
             assert await stopping == 0
             assert engine.closed
 
@@ -409,11 +412,12 @@ def test_what_does_not_end_within_the_grace_period_fails_clearly(model: list[Mod
             engine = engines.only
             engine.begun.clear()
             engine.go.clear()
-            waiting = [asyncio.ensure_future(refusal(call(rows(number)))) for number in range(10)]
+            running = asyncio.ensure_future(refusal(call(rows(*range(8)))))
             await held(engine)
+            waiting = [asyncio.ensure_future(refusal(call(rows(number)))) for number in range(2)]
             await until(lambda: server.versions.waiting == 2)
-            assert await server.stop(0.05) == 10
-            found = await asyncio.gather(*waiting)
+            assert await server.stop(0.05) == 3
+            found = await asyncio.gather(running, *waiting)
             assert {(code, reason) for code, reason, _, _ in found} == {("UNAVAILABLE", "DRAINING")}
             engine.go.set()
 
