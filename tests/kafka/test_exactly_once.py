@@ -324,6 +324,24 @@ def test_being_fenced_ends_a_process_whose_id_is_its_own(error: Exception) -> No
     check_all_once(world, 3)
 
 
+def test_who_was_taken_over_does_not_fence_who_took_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its transaction fails for another reason, and it asks the group before it makes a new producer."""
+    world = World(records=mixed(3))
+    asked: list[Any] = []
+
+    def ask(consumer: Any) -> None:
+        asked.append(consumer)
+        raise errors.RebalanceInProgressError if len(asked) == 1 else errors.FencedInstanceIdError
+
+    monkeypatch.setattr("protocontract.kafka.client.ask_membership", ask)
+    world.coordinator.faults["offsets"] = [errors.KafkaTimeoutError()]
+    with pytest.raises(GuardError, match="another process uses this --instance"):
+        world.run(sole=True)
+    assert len(asked) == 2
+    assert world.coordinator.events.count("init") == 1, "a second producer fences whoever has the name now"
+    assert not world.log.records(SINK)
+
+
 def test_no_committed_offset_is_a_gap_where_it_was_said_so() -> None:
     world = World(records=mixed(3))
     with pytest.raises(SourceError):

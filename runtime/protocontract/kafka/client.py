@@ -302,6 +302,19 @@ def is_settled(member: Any) -> bool:
     return bool(member.generation_id >= 0 and state == _MemberState.STABLE)
 
 
+def ask_membership(consumer: Any) -> None:
+    """Ask a group's coordinator whether a consumer is still the member that it takes itself for.
+
+    Raises KafkaError: FencedInstanceIdError where another process has taken over the name of a static member.
+    kafka-python asks by itself now and then, but keeps to itself that the name was taken over, and has no public way to
+    ask. A consumer without these parts (the in-memory log, another release) tells by its polls alone.
+    """
+    coordinator = getattr(consumer, "_coordinator", None)
+    ask, net = getattr(coordinator, "_send_heartbeat_request", None), getattr(coordinator, "_net", None)
+    if ask is not None and net is not None:
+        net.run(ask)
+
+
 # ----------------------------------------------------------------------------------------------------------------------
 # Errors, by what the guard does about them
 

@@ -489,11 +489,8 @@ class ExactlyOnce(Halts):
         """A new producer, once the pause is over: it ends what the last one left open."""
         if self._failures.pausing:
             return False
-        if self._sole:
-            # Whoever has taken over the name must not be fenced: the group tells, as an error of the poll.
-            self._source.poll(hold=True)
-            if self._consumer.group_metadata().generation_id < 0:
-                return False
+        if self._sole and not self._still_member():
+            return False
         try:
             self._transactions.prepare()
         except TransactionFailed as failure:
@@ -505,14 +502,27 @@ class ExactlyOnce(Halts):
         self._source.forget()
         return True
 
+    def _still_member(self) -> bool:
+        """Whether the group knows this process by its name. Raises GuardError where another has taken the name over: a
+        new producer of this one would fence the other's.
+        """
+        self._source.poll(hold=True)
+        if self._consumer.group_metadata().generation_id < 0:
+            return False
+        try:
+            client.ask_membership(self._consumer)
+        except client.errors.KafkaError as error:
+            if client.is_fenced(error):
+                raise _fenced("this member", error) from None
+            # A rebalance, or a coordinator that moves: the next poll takes part in it.
+            return False
+        return True
+
     def _failed(self, failure: TransactionFailed, work: _Work) -> None:
         error, topic, kind = failure.error, failure.topic, type(failure.error).__name__
         self.stats.send_errors += 1
         if self._sole and client.is_fenced(error):
-            raise GuardError(
-                f"the transaction was fenced ({kind}): another process uses this --instance, or one transaction took "
-                "longer than its timeout; nothing is lost"
-            )
+            raise _fenced("the transaction", error)
         self._waiting = work.records
         last = work.last
         what, trouble = ("dead letters", DeadLetterError) if topic == self._dead else ("the sink", SinkError)
@@ -538,3 +548,10 @@ class ExactlyOnce(Halts):
             # It may have been too much for a slow connection: all of it is written again, so less is tried.
             self._limit = max(_FEW_RECORDS, work.records // 4)
         self._failures.add(reason, trouble, forbidden=client.is_forbidden(error))
+
+
+def _fenced(what: str, error: BaseException) -> GuardError:
+    return GuardError(
+        f"{what} was fenced ({type(error).__name__}): another process uses this --instance, or one transaction took "
+        "longer than its timeout; nothing is lost"
+    )

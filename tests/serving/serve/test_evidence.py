@@ -117,7 +117,7 @@ def test_requests_of_one_batch_are_one_chain(tmp_path: Path, model: list[ModelSp
             async with serving("Moods", model, steps=steps(), evidence=log, open_model=engines) as (server, call):
                 engines.only.go.clear()
                 sent = [call(saying("!" * (number + 2), request_id=f"r-{number}")) for number in range(50)]
-                while server.versions.waiting < 45:
+                while server.versions.waiting < 40:  # a batch of them may run
                     await asyncio.sleep(0.001)
                 engines.only.go.set()
                 await asyncio.gather(*sent)
