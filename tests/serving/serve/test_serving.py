@@ -114,13 +114,15 @@ def test_a_model_that_answers_with_another_number_of_rows_answers_nobody(model: 
     engines = Engines()
 
     async def main() -> None:
-        async with serving("Echo", model, open_model=engines) as (_, call):
+        # A batch that waits for 50 seconds: the eighth row starts it, however long the calls take to come.
+        async with serving("Patient", model, open_model=engines) as (_, call):
+            path = "/lab.v1.Patient/Run"
             engines.only.change = lambda outputs: {name: each[:-1] for name, each in outputs.items()}
-            found = await asyncio.gather(*(refusal(call(rows(number))) for number in range(3)))
+            found = await asyncio.gather(*(refusal(call(rows(number), path=path)) for number in range(8)))
             assert {(code, reason) for code, reason, _, _ in found} == {("INTERNAL", "WRONG_ROWS")}
-            assert all("expected 3 rows, got 2" in text for *_, text in found)
+            assert all("expected 8 rows, got 7" in text for *_, text in found)
             engines.only.change = dict
-            assert numbers(await call(rows(5))) == [5]
+            assert numbers(await call(rows(*range(8)), path=path)) == list(range(8))
 
     asyncio.run(main())
 
