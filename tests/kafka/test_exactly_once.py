@@ -342,6 +342,22 @@ def test_who_was_taken_over_does_not_fence_who_took_over(monkeypatch: pytest.Mon
     assert not world.log.records(SINK)
 
 
+def test_who_gets_no_answer_about_its_name_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = World(records=mixed(3))
+    asked: list[Any] = []
+
+    def ask(consumer: Any) -> None:
+        asked.append(consumer)
+        raise errors.CoordinatorNotAvailableError
+
+    monkeypatch.setattr("protocontract.kafka.client.ask_membership", ask)
+    monkeypatch.setattr("protocontract.kafka.exactly_once._UNSURE_SECONDS", 0.0)
+    world.coordinator.faults["offsets"] = [errors.KafkaTimeoutError()]
+    world.run(sole=True)
+    assert len(asked) == 1
+    check_all_once(world, 3)
+
+
 def test_no_committed_offset_is_a_gap_where_it_was_said_so() -> None:
     world = World(records=mixed(3))
     with pytest.raises(SourceError):

@@ -302,6 +302,9 @@ def is_settled(member: Any) -> bool:
     return bool(member.generation_id >= 0 and state == _MemberState.STABLE)
 
 
+_ASK_MS: Final = 5_000
+
+
 def ask_membership(consumer: Any) -> None:
     """Ask a group's coordinator whether a consumer is still the member that it takes itself for.
 
@@ -310,9 +313,11 @@ def ask_membership(consumer: Any) -> None:
     ask. A consumer without these parts (the in-memory log, another release) tells by its polls alone.
     """
     coordinator = getattr(consumer, "_coordinator", None)
-    ask, net = getattr(coordinator, "_send_heartbeat_request", None), getattr(coordinator, "_net", None)
-    if ask is not None and net is not None:
-        net.run(ask)
+    ask, manager = getattr(coordinator, "_send_heartbeat_request", None), getattr(coordinator, "_manager", None)
+    if coordinator is None or ask is None or manager is None:
+        return
+    coordinator.ensure_coordinator_ready(timeout_ms=_ASK_MS)
+    manager.run(manager.wait_for, manager.call_soon(ask), _ASK_MS)
 
 
 # ----------------------------------------------------------------------------------------------------------------------

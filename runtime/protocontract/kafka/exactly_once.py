@@ -67,6 +67,8 @@ _FEW_RECORDS: Final = 100
 #: A transaction that took less seconds, from its first record to its end, may be followed by a larger one. Well below
 #: what a transaction may take (``FLUSH_TIMEOUT``), so that it is not doubled into failing.
 _EASY_SECONDS: Final = 2.5
+#: After so long without an answer about its name, a process goes on as if it had it.
+_UNSURE_SECONDS: Final = 15.0
 #: A broker that is given a group's name only cannot tell a member that has lost its partitions, and takes its offsets.
 #: confluent-kafka could say more; but the transactions here are kafka-python's.
 _WHY_KAFKA_PYTHON: Final = (
@@ -153,6 +155,7 @@ class ExactlyOnce(Halts):
         self._grace = grace
         self._stop_at_end = stop_at_end
         self._sole = sole
+        self._unsure_since: float | None = None
         self._max_records = max_records
         #: What was committed: records of a transaction that was aborted are not counted.
         self.stats = GuardStats()
@@ -514,8 +517,13 @@ class ExactlyOnce(Halts):
         except client.errors.KafkaError as error:
             if client.is_fenced(error):
                 raise _fenced("this member", error) from None
-            # A rebalance, or a coordinator that moves: the next poll takes part in it.
-            return False
+            now = time.monotonic()
+            self._unsure_since = now if self._unsure_since is None else self._unsure_since
+            # A rebalance, or a coordinator that moves: the next poll takes part in it. Who gets no answer for long goes on:
+            # nothing says that the name was taken over.
+            if now - self._unsure_since < _UNSURE_SECONDS:
+                return False
+        self._unsure_since = None
         return True
 
     def _failed(self, failure: TransactionFailed, work: _Work) -> None:
