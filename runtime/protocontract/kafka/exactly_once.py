@@ -519,8 +519,8 @@ class ExactlyOnce(Halts):
                 raise _fenced("this member", error) from None
             now = time.monotonic()
             self._unsure_since = now if self._unsure_since is None else self._unsure_since
-            # A rebalance, or a coordinator that moves: the next poll takes part in it. Who gets no answer for long goes on:
-            # nothing says that the name was taken over.
+            # A rebalance, or a coordinator that moves: the next poll takes part in it. Who gets no answer for long goes
+            # on: nothing says that the name was taken over.
             if now - self._unsure_since < _UNSURE_SECONDS:
                 return False
         self._unsure_since = None
