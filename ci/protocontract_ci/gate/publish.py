@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, TextIO
 
+from protocontract._files import replacing
 from protocontract.terminal import Paint
 from protocontract_ci import sample
 from protocontract_ci.conformance import conformances_of
@@ -116,6 +117,5 @@ def _write(path: Path, content: str) -> None:
         # A device or a pipe: nothing can take its place.
         path.write_text(content, encoding="utf-8")
         return
-    beside = path.with_name(f".{path.name}.part")
-    beside.write_text(content, encoding="utf-8")
-    beside.replace(path)
+    with replacing(path) as file:
+        file.write(content.encode())
