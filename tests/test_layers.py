@@ -115,7 +115,7 @@ LAYERS = {
         "_codegen_v1 _delegate _partial _sites contract loading wire evidence levels wire_confluent wire_json "
         "wire_stream wire_compatible tensors relations normalize",
         "violations _violation_proto translations ids formats _cel _cel_error _cel_text _cel_time _scope _options "
-        "_files v1 extras terminal cli arguments",
+        "_entry_points _files v1 extras terminal cli arguments",
     ],
     COMPILER: [
         "__init__ commands plugin migrate conformance dynamic",

@@ -22,6 +22,7 @@ from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, v
 from importlib.util import find_spec
 from typing import Final, TypeAlias, cast
 
+from protocontract._entry_points import entry_point
 from protocontract.extras import missing_extra
 from protocontract.terminal import tell_error, write_anywhere
 from protocontract.violations import ContractError, MissingExtra
@@ -122,15 +123,15 @@ def _run(arguments: list[str]) -> int:
         print(f"protocontract {_version()}")
         return KEPT
     name, rest = arguments[0], arguments[1:]
-    found = commands()
-    if name not in found:
-        raise UsageError(_unknown(name, list(found)))
-    command = load_command(found[name])
+    point = entry_point(GROUP, name)
+    if point is None:
+        raise UsageError(_unknown(name, list(commands())))
+    command = load_command(point)
     try:
         code = command(rest)
         sys.stdout.flush()
     except ImportError as error:
-        raise missing_extra(_part(found[name]), error) or error from error
+        raise missing_extra(_part(point), error) or error from error
     except SystemExit as error:
         # argparse ends this way: 0 after --help, 2 after a usage error.
         return error.code if isinstance(error.code, int) else KEPT if error.code is None else _fail(str(error.code))
@@ -138,8 +139,8 @@ def _run(arguments: list[str]) -> int:
 
 
 def commands() -> dict[str, EntryPoint]:
-    """The installed commands by name, in the order of the help page."""
-    found = {point.name: point for point in entry_points(group=GROUP)}
+    """The installed commands by name, in the order of the help page. No package takes the name of one of ours."""
+    found = {point.name: point for point in sorted(entry_points(group=GROUP), key=_is_ours)}
     known = [name for name in _OURS if name in found]
     return {name: found[name] for name in [*known, *sorted(found.keys() - set(known))]}
 
@@ -150,6 +151,10 @@ def load_command(point: EntryPoint) -> Command:
         return cast(Command, point.load())
     except ImportError as error:
         raise missing_extra(_part(point), error) or error from error
+
+
+def _is_ours(point: EntryPoint) -> bool:
+    return point.name in _OURS and point.module.partition(".")[0] in _PACKAGES
 
 
 def _part(point: EntryPoint) -> str:
@@ -178,7 +183,7 @@ def _help() -> str:
 
 
 def _summary(point: EntryPoint) -> str:
-    if point.name in _OURS and point.module.partition(".")[0] in _PACKAGES:
+    if _is_ours(point):
         summary, module = _OURS[point.name]
         missing = missing_extra(_part(point), ImportError(name=module)) if module and not find_spec(module) else None
         return summary if missing is None else f"({missing})"

@@ -283,11 +283,12 @@ def _compile_set(file: Path) -> Mapping[str, Contract[Any]]:
 
 def compiler(function: str) -> Any:
     """A function of the compiler, through its entry point: the runtime never imports the compiler."""
-    from importlib.metadata import entry_points
+    from protocontract._entry_points import entry_point
 
-    for point in entry_points(group="protocontract.dynamic", name=function):
-        try:
-            return point.load()
-        except ModuleNotFoundError as error:
-            raise MissingExtra("compiling contracts on the spot", str(error.name), "compiler") from error
-    raise MissingExtra("compiling contracts on the spot", "the compiler", "compiler")
+    point = entry_point("protocontract.dynamic", function)
+    if point is None:
+        raise MissingExtra("compiling contracts on the spot", "the compiler", "compiler")
+    try:
+        return point.load()
+    except ModuleNotFoundError as error:
+        raise MissingExtra("compiling contracts on the spot", str(error.name), "compiler") from error

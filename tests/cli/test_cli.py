@@ -71,6 +71,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> None:
     points = [EntryPoint(name.replace("_", "-"), f"{__name__}:{name}", cli.GROUP) for name in names]
     points.append(EntryPoint("broken", "tests.cli.no_such_module:x", cli.GROUP))
     monkeypatch.setattr(cli, "entry_points", lambda group: points)
+    monkeypatch.setattr(cli, "entry_point", lambda _, name: {point.name: point for point in points}.get(name))
 
 
 @pytest.mark.usefixtures("installed")
@@ -117,7 +118,6 @@ def test_a_service_is_stopped_before_it_has_handlers_of_its_own(monkeypatch: pyt
         raise AssertionError("it went on")
 
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(cli, "commands", lambda: {"guard": EntryPoint("guard", "protocontract.cli:main", cli.GROUP)})
     monkeypatch.setattr(cli, "load_command", lambda _: connecting)
     assert cli.main(["guard", "--exactly-once"]) == 0
     assert signal.getsignal(signal.SIGTERM) is before
@@ -130,7 +130,6 @@ def test_other_commands_leave_signals_alone(monkeypatch: pytest.MonkeyPatch) -> 
         seen.append(signal.getsignal(signal.SIGTERM))
         return 0
 
-    monkeypatch.setattr(cli, "commands", lambda: {"verify": EntryPoint("verify", "protocontract.cli:main", cli.GROUP)})
     monkeypatch.setattr(cli, "load_command", lambda _: noting)
     before = signal.getsignal(signal.SIGTERM)
     assert cli.main(["verify"]) == 0
@@ -229,6 +228,24 @@ def test_a_command_of_another_package_tells_of_itself_whatever_its_name(
     monkeypatch.setattr(cli, "entry_points", lambda group: [EntryPoint("verify", f"{__name__}:says", cli.GROUP)])
     assert cli.main(["--help"]) == 0
     assert "  verify  Says what it is given\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("first", [False, True], ids=["last", "first"])
+def test_another_package_adds_commands_and_takes_none_of_ours(
+    first: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs = tmp_path / "theirs-1.0.dist-info"
+    theirs.mkdir()
+    (theirs / "METADATA").write_text("Metadata-Version: 2.1\nName: theirs\nVersion: 1.0\n")
+    (theirs / "entry_points.txt").write_text(f"[{cli.GROUP}]\nexplain = {__name__}:says\nsays = {__name__}:says\n")
+    monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path] if first else [*sys.path, str(tmp_path)])
+    assert cli.main(["says", "1"]) == 1
+    assert cli.main(["explain", "money.ambiguous"]) == 0
+    assert cli.main(["--help"]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith("1\nmoney.ambiguous")
+    assert "  says               Says what it is given\n" in out
+    assert cli._OURS["explain"][0] in out
 
 
 @pytest.mark.parametrize("name", ["compile", "verify", "explain"])

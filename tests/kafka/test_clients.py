@@ -379,7 +379,7 @@ async def stopped_while_idle(place: Place) -> None:
     async with place.member(stop_at_end=False) as member:
         assert len(await member.take(1)) == 1
         loop.call_later(0.3, member.guard.stop)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(120):
             assert await member.rest() == []
     assert place.committed() == {0: 1}
 

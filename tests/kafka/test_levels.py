@@ -559,7 +559,7 @@ def test_a_halt_survives_a_restart_of_the_process(broker: Any, group: str, capsy
 
 def _get(port: str, path: str) -> int:
     try:
-        with _OPENER.open(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+        with _OPENER.open(f"http://127.0.0.1:{port}{path}", timeout=120) as answer:
             return int(answer.status)
     except urllib.error.HTTPError as error:
         with error:
@@ -570,7 +570,7 @@ def _get(port: str, path: str) -> int:
 
 def _get_text(port: str, path: str) -> str:
     try:
-        with _OPENER.open(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+        with _OPENER.open(f"http://127.0.0.1:{port}{path}", timeout=120) as answer:
             return str(answer.read().decode())
     except urllib.error.HTTPError as error:
         with error:

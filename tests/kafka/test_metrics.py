@@ -260,7 +260,7 @@ def ask(health: Health, path: str, **headers: str) -> tuple[int, str]:
     )
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(request, timeout=5) as answer:
+        with opener.open(request, timeout=120) as answer:
             return answer.status, answer.read().decode()
     except urllib.error.HTTPError as error:
         with error:
@@ -341,7 +341,7 @@ def test_ipv6() -> None:
         return
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(f"http://[::1]:{health.port}/livez", timeout=5) as answer:
+        with opener.open(f"http://[::1]:{health.port}/livez", timeout=120) as answer:
             assert answer.read() == b"alive\n"
     finally:
         health.close()

@@ -538,7 +538,7 @@ def test_killed_and_resumed(broker: Broker, group: str, tmp_path: Path) -> None:
     stopped = begin()
     until(before + 200)
     stopped.terminate()
-    report = json.loads(stopped.communicate(timeout=20)[0])
+    report = json.loads(stopped.communicate(timeout=120)[0])
     assert stopped.returncode == 1
     assert 0 < report["left"] < 1_000
     assert (report["failed"], report["trouble"]) == ({}, None)

@@ -340,7 +340,7 @@ def test_a_batch_that_fails_is_one_batch(raised: BaseException, text: str) -> No
         return echo(inputs)
 
     async def test() -> None:
-        batcher = Batcher(run, max_size=4, max_wait=0.001, queue=9)
+        batcher = Batcher(run, max_size=4, max_wait=60, queue=9)
         found = await asyncio.gather(*(batcher.submit({"x": rows(1, 2)}) for _ in range(2)), return_exceptions=True)
         assert found[0] is not found[1]
         for error in found:

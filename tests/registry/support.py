@@ -122,7 +122,7 @@ class Server:
         return int(self._send("/requests", "GET"))
 
     def _send(self, path: str, method: str) -> bytes:
-        with urlopen(Request(self.url + path, method=method), timeout=10) as answer:
+        with urlopen(Request(self.url + path, method=method), timeout=120) as answer:
             found: bytes = answer.read()
             return found
 

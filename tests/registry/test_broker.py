@@ -31,7 +31,7 @@ def get(port: int, path: str) -> str:
     """Status and body of an answer of the guard."""
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:
-        with opener.open(f"http://127.0.0.1:{port}{path}", timeout=5) as answer:
+        with opener.open(f"http://127.0.0.1:{port}{path}", timeout=120) as answer:
             return f"{answer.status} {answer.read().decode()}"
     except urllib.error.HTTPError as error:
         with error:

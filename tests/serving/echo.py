@@ -188,7 +188,7 @@ async def serving(
 
 
 async def call(
-    channel: grpc.aio.Channel, kind: str, requests: list[Any], timeout: float | None = 20, service: str = SERVICE
+    channel: grpc.aio.Channel, kind: str, requests: list[Any], timeout: float | None = 120, service: str = SERVICE
 ) -> list[str]:
     """Make a call. Returns the texts of the responses; raises AioRpcError."""
     got: list[str] = []
@@ -201,7 +201,7 @@ async def call_into(
     channel: grpc.aio.Channel,
     kind: str,
     requests: list[Any],
-    timeout: float | None = 20,
+    timeout: float | None = 120,
     service: str = SERVICE,
 ) -> None:
     """As ``call``; the texts go to ``got`` as they come, also before an error."""

@@ -82,7 +82,7 @@ class Caller:
 
     def start(self, x: bytes | Any) -> Any:
         raw = x if isinstance(x, bytes) else x.tobytes()
-        return self._method(contracts()["worn.v1.Rows"].message_type(x=raw), timeout=20)
+        return self._method(contracts()["worn.v1.Rows"].message_type(x=raw), timeout=120)
 
     async def __call__(self, x: Any) -> tuple[Any, dict[str, str]]:
         """The scores, and our trailing metadata."""

@@ -31,7 +31,7 @@ class Gate:
         self._open.set()
 
     def wait(self) -> None:
-        assert self._open.wait(60)
+        assert self._open.wait(120)
 
     async def wait_here(self) -> None:
         while not self._open.is_set():
@@ -96,7 +96,10 @@ class Waiting:
         self._calls = interceptor._calls
 
     def start(self, kind: str, number: int, text: str = "good") -> list[asyncio.Task[list[str]]]:
-        return [asyncio.ensure_future(call(self.channel, kind, [ask(text, "1")], 60, WAITING)) for _ in range(number)]
+        return self.send(kind, number, ask(text, "1"))
+
+    def send(self, kind: str, number: int, request: Any) -> list[asyncio.Task[list[str]]]:
+        return [asyncio.ensure_future(call(self.channel, kind, [request], 120, WAITING)) for _ in range(number)]
 
     def inside(self, kind: str) -> int:
         return int(self._calls.find(f"/{WAITING}/{kind}").door.queue.inside)
@@ -106,7 +109,7 @@ async def refused(tasks: list[asyncio.Task[list[str]]], number: int) -> list[grp
     """The errors of the first ``number`` calls that end, while the others wait."""
     found: list[grpc.aio.AioRpcError] = []
     pending = set(tasks)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while len(found) < number:
             done, pending = await asyncio.wait(pending, return_when=asyncio.FIRST_COMPLETED)
             for each in done:
@@ -117,7 +120,7 @@ async def refused(tasks: list[asyncio.Task[list[str]]], number: int) -> list[grp
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(120):
         while not condition():
             await asyncio.sleep(0.005)
 
@@ -171,8 +174,10 @@ def test_s21_the_surplus_is_refused_at_once(style: str) -> None:
 @pytest.mark.parametrize("kind", ["Server", "Client", "Both"])
 def test_streams_have_places_too(style: str, kind: str) -> None:
     async def body(server: Waiting) -> None:
-        tasks = server.start(kind, 9)
-        for error in await refused(tasks, 3):
+        tasks = server.start(kind, 6)
+        await until(lambda: server.inside(kind) == 6)
+        surplus = server.start(kind, 3) if kind == "Server" else server.send(kind, 3, None)  # as `call` says of None
+        for error in await refused(surplus, 3):
             assert status(error)[1].reason == "QUEUE_FULL"
         server.gate.open()
         assert (await asyncio.gather(*tasks, return_exceptions=True)).count(["1"]) == 6

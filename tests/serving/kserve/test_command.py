@@ -80,7 +80,7 @@ def test_it_waits_for_its_server_serves_until_sigterm_and_finishes_what_is_under
             running.process.send_signal(signal.SIGTERM)
             over.set()
             assert under_way.result(20).model_name == "scale"
-        running.process.communicate(timeout=20)
+        running.process.communicate(timeout=120)
         assert running.process.returncode == 0
 
 

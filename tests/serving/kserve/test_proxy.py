@@ -412,7 +412,7 @@ def test_a_model_that_hangs_is_ended_at_the_levels_deadline_or_the_callers() -> 
             error: Any = caught.value
             assert error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
             with pytest.raises(grpc.RpcError) as caught:
-                stub.ModelInfer(request("scale"), timeout=15)
+                stub.ModelInfer(request("scale"), timeout=120)
             error = caught.value
             assert error.code() is grpc.StatusCode.DEADLINE_EXCEEDED
             over.set()
@@ -469,7 +469,7 @@ def test_s21_more_than_the_queue_holds_is_refused_at_once() -> None:
     with asked(ModelServer({"scale": (*SCALE, hang)}), models) as stub:
         inside = [stub.ModelInfer.future(request("scale")) for _ in range(2)]
         for _ in inside:
-            assert entered.acquire(timeout=20)
+            assert entered.acquire(timeout=120)
         code, _, info = refused(stub, request("scale"))
         assert (code, info.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "QUEUE_FULL")
         over.set()

@@ -23,7 +23,7 @@ class Answer:
     """What came of one HTTP request."""
 
     def __init__(self, address: str, method: str, path: str, body: bytes | None = None, **headers: str) -> None:
-        connection = HTTPConnection(address, timeout=20)
+        connection = HTTPConnection(address, timeout=120)
         try:
             connection.request(method, path, body, {key.replace("_", "-"): value for key, value in headers.items()})
             response = connection.getresponse()

@@ -47,7 +47,7 @@ class Caller:
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self.channel = channel
 
-    def __call__(self, path: str, request: Any, *, timeout: float | None = 20) -> Any:
+    def __call__(self, path: str, request: Any, *, timeout: float | None = 120) -> Any:
         reply = "Back" if path.startswith("Kinds") else "Told"
         method = self.channel.unary_unary(
             f"/red.v1.{path}",

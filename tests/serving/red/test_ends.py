@@ -58,7 +58,7 @@ def test_a_shadow_that_hangs_delays_neither_answers_nor_the_end(pair: tuple[str,
             await begun(shadow)
             for _ in range(3):  # the shadow's queue grows, and nobody's answer waits for it
                 assert numbers(await call(rows(1))) == [2]
-            assert await asyncio.wait_for(server.stop(FOR_EVER), 20) == 0
+            assert await asyncio.wait_for(server.stop(FOR_EVER), 120) == 0
             shadow.go.set()
 
     asyncio.run(main())
@@ -74,7 +74,7 @@ def test_a_model_that_runs_for_nobody_is_not_waited_for(pair: tuple[str, str]) -
             given_up.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await given_up
-            assert await asyncio.wait_for(server.stop(FOR_EVER), 20) == 0
+            assert await asyncio.wait_for(server.stop(FOR_EVER), 120) == 0
             held.go.set()
 
     asyncio.run(main())
@@ -89,7 +89,7 @@ def test_a_version_that_leaves_has_no_more_time_than_the_end(pair: tuple[str, st
             await begun(held)
             assert await server.change([ModelSpec("m", "2", pair[1])], FOR_EVER) == []
             assert numbers(await call(rows(1))) == [3]
-            assert await asyncio.wait_for(server.stop(0.1), 20) == 1
+            assert await asyncio.wait_for(server.stop(0.1), 120) == 1
             code, reason, _, _ = await inside
             assert (code, reason) == ("UNAVAILABLE", "DRAINING")
             held.go.set()
@@ -113,9 +113,9 @@ def test_the_end_comes_while_a_version_is_being_loaded(pair: tuple[str, str]) ->
         engines.opening = opening
         async with serving("Echo", [ModelSpec("m", "1", pair[0])], open_model=engines) as (server, call):
             changes = [loop.create_task(server.change([ModelSpec("m", each, pair[1])])) for each in ("2", "3")]
-            await asyncio.wait_for(loading.wait(), 20)
+            await asyncio.wait_for(loading.wait(), 120)
             assert numbers(await call(rows(1))) == [2]
-            assert await asyncio.wait_for(server.stop(5), 20) == 0
+            assert await asyncio.wait_for(server.stop(5), 120) == 0
             go.set()
             await asyncio.gather(*changes)
 

@@ -18,7 +18,7 @@ def test_headers_that_grpc_cannot_carry(caplog: Any) -> None:
         proxied(server.address, [declared("scale", "ScaleIn", "ScaleOut")]) as proxy,
     ):
         for value in (b"plain", b"gr\xc3\xb6\xc3\x9fe", b"\xff\xfe", b"tab\there", b""):
-            connection = http.client.HTTPConnection(proxy.rest, timeout=20)
+            connection = http.client.HTTPConnection(proxy.rest, timeout=120)
             connection.putrequest("POST", "/v2/models/scale/infer")
             connection.putheader("Content-Length", str(len(ASKED)))
             connection.putheader("X-Request-Id", value)

@@ -70,7 +70,7 @@ class Served:
                 response_deserializer=contracts()["Same"].message_type.FromString,
             )
             request = message("Rows", x=np.ones(4, "<f4").tobytes()).SerializeToString()
-            return [dict(call.with_call(request, timeout=20)[1].trailing_metadata()) for _ in range(times)]
+            return [dict(call.with_call(request, timeout=120)[1].trailing_metadata()) for _ in range(times)]
 
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)

@@ -229,7 +229,7 @@ class Caller:
     def __init__(self, channel: grpc.aio.Channel) -> None:
         self.channel = channel
 
-    def __call__(self, request: Any, *, path: str = "", timeout: float | None = 20) -> Any:
+    def __call__(self, request: Any, *, path: str = "", timeout: float | None = 120) -> Any:
         """A call, to be awaited: the response, or an AioRpcError."""
         name = request.DESCRIPTOR.name
         method = self.channel.unary_unary(

@@ -116,7 +116,7 @@ def identify(address: str, content: bytes = b"#!/bin/sh\necho") -> tuple[int, Ma
             request_serializer=IdentifyRequest.SerializeToString,
             response_deserializer=IdentifyResponse.FromString,
         )
-        response, told = call.with_call(IdentifyRequest(content=content), timeout=20, wait_for_ready=True)
+        response, told = call.with_call(IdentifyRequest(content=content), timeout=120, wait_for_ready=True)
         return response.content_type, dict(told.trailing_metadata())
 
 
@@ -167,7 +167,7 @@ def test_a_service_of_proto_files_needs_no_generated_code(tmp_path: Path) -> Non
                 request_serializer=lambda sent: sent.SerializeToString(),
                 response_deserializer=contracts()["Same"].message_type.FromString,
             )
-            response: Any = call(message("Rows", x=np.ones(4, "<f4").tobytes()), timeout=20)
+            response: Any = call(message("Rows", x=np.ones(4, "<f4").tobytes()), timeout=120)
         assert np.frombuffer(response.y, "<f4").tolist() == [3.0] * 4
         assert served.stop(signal.SIGINT) == 130
 
@@ -237,7 +237,7 @@ def test_a_step_that_hangs_does_not_keep_the_process(model: Path, tmp_path: Path
                 response_deserializer=IdentifyResponse.FromString,
             )
             with pytest.raises(grpc.RpcError) as caught:
-                call(IdentifyRequest(content=b"#!/bin/sh"), timeout=20)
+                call(IdentifyRequest(content=b"#!/bin/sh"), timeout=120)
             assert caught.value.code() is grpc.StatusCode.DEADLINE_EXCEEDED
         assert (tmp_path / "hangs").exists()
         assert served.stop() == 0

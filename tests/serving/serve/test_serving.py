@@ -42,7 +42,7 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> list[ModelSpec]:
 
 async def until(done: Callable[[], bool]) -> None:
     """Let the loop run until something is so."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(120):
         while not done():
             await asyncio.sleep(0.001)
 
