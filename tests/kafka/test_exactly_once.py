@@ -228,7 +228,7 @@ def test_two_members_share_the_work() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(120)
     check_all_once(world, 40)
     assert first.stats.consumed + second.stats.consumed == 40
 
@@ -236,11 +236,11 @@ def test_two_members_share_the_work() -> None:
 def test_a_call_without_an_answer_is_left_behind() -> None:
     world = World(records=mixed(5))
     hang = threading.Event()
-    world.coordinator.faults["commit"] = [lambda: hang.wait(5) and None]
+    world.coordinator.faults["commit"] = [lambda: hang.wait(120) and None]
     guard = world.guard(call_timeout=0.1)
     started = time.monotonic()
     world.run(guard)
-    assert time.monotonic() - started < 3
+    assert time.monotonic() - started < 60
     hang.set()
     time.sleep(0.1)
     # The call that was left behind comes back, and its producer is fenced.

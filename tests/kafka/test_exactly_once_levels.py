@@ -510,7 +510,7 @@ def test_a_halt_survives_a_kill_and_each_record_comes_once(broker: Broker, tmp_p
         assert here("resume", *named, "--reason", "rolled back")[0] == 2
         check_halted()
         owner.terminate()
-        _, said = owner.communicate(timeout=30)
+        _, said = owner.communicate(timeout=120)
         assert owner.returncode == 0, said
         # A member with a name is one until its session times out. Whoever is resumed goes on to the next halt.
         wait_until(lambda: here("resume", *named, "--reason", "rolled back")[0] == 0)
@@ -525,7 +525,7 @@ def test_a_halt_survives_a_kill_and_each_record_comes_once(broker: Broker, tmp_p
         assert (code, said.startswith("resumed: ")) == (0, True), said
         wait_until(lambda: flow.committed() == sum(broker.ends(flow.source).values()))
         running.terminate()
-        _, said = running.communicate(timeout=30)
+        _, said = running.communicate(timeout=120)
         assert running.returncode == 0, said
         flow.check()
         assert here("status", *named)[0] == 0

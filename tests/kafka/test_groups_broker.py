@@ -63,7 +63,7 @@ def test_partitions_that_stay(broker: Broker, group: str) -> None:
     for guard in guards.values():
         guard.stop()
     for thread in (first, second):
-        thread.join(30)
+        thread.join(120)
     for guard in guards.values():
         guard.close()
     for partition in stayed:

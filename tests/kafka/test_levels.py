@@ -532,7 +532,7 @@ def test_a_halt_survives_a_restart_of_the_process(broker: Any, group: str, capsy
         stderr=subprocess.DEVNULL,
     )
     try:
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + 120
         while (found := _get(port, "/readyz")) != 503 or "halted" not in _get_text(port, "/readyz"):
             assert time.monotonic() < deadline, found
             time.sleep(0.2)
@@ -547,7 +547,7 @@ def test_a_halt_survives_a_restart_of_the_process(broker: Any, group: str, capsy
         assert "has running members" in said
     finally:
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(120) == 0
     assert len(broker.read(sink)) == 5
     assert len(broker.read(dead)) == 2
     code, said = here("resume", *named, "--reason", "rolled back")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import threading
-import time
 from pathlib import Path
 
 import pytest
@@ -33,6 +32,7 @@ from tests.kafka.support import (
     new_log,
     stopped,
 )
+from tests.support.timing import seconds
 
 
 @scenario
@@ -152,11 +152,11 @@ def k20() -> None:
     log = new_log()
     for indexes in (b"\x80\x80\x80\x80\x10", b"\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", b"\x0a\x02"):
         log.append(TOPIC, _framed(indexes, b""))
-    started = time.monotonic()
     guard = new_guard(log, encoding="confluent")
-    assert drain(guard) == []
+    handed: list[object] = []
+    assert seconds(lambda: handed.extend(drain(guard))) < 20  # not what all that they claim to hold would take
+    assert not handed
     assert guard.stats.by_rule == {"wire.framing": 3}
-    assert time.monotonic() - started < 2
 
 
 @scenario
@@ -205,7 +205,7 @@ def k27() -> None:
         log.on_send = None
         until(lambda: committed(log) == 10)
         guard.stop()
-        thread.join(5)
+        thread.join(120)
     assert seen == [0, 1, 2, 4, 6, 7, 8, 9]
     assert {dead_headers(record)["protocontract.offset"] for record in log.records(DEAD)} == {b"3", b"5"}
 

@@ -385,7 +385,7 @@ def test_a_candidate_beside_a_process(broker: Broker, more: tuple[str, ...]) -> 
             # The progress line comes now and then; the process is there, so something comes.
             assert line
         process.terminate()
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     finally:
         process.kill()
         process.communicate()

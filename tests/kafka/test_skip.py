@@ -282,7 +282,7 @@ def test_a_record_that_its_dead_letter_topic_does_not_take(broker: Broker, run: 
         wait_until(lambda: broker.committed(source, group) == {0: 4})
     finally:
         process.send_signal(signal.SIGTERM)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     counts = json.loads(out)
     assert (counts["delivered"], counts["skipped"], counts["dead_lettered"]) == (3, 1, 0)

@@ -135,7 +135,7 @@ def test_s28_on_a_thread_of_its_own(path: Path) -> None:
     broken.kind = "memory"
     engine.run(rows(1))
     broken.kind = None
-    assert back.wait(20)
+    assert back.wait(120)
     assert engine.run(rows(1)).provider == "npu"
     engine.close()
 
@@ -185,16 +185,16 @@ def test_what_a_probe_starts_after_the_end_is_closed(path: Path) -> None:
 
     def slowly() -> Breaking:
         start.set()
-        assert end.wait(30)
+        assert end.wait(120)
         return factory()
 
     engine._start = slowly  # type: ignore[misc]
     trying = threading.Thread(target=engine.probe)
     trying.start()
-    assert start.wait(30)
+    assert start.wait(120)
     engine.close()
     end.set()
-    trying.join(30)
+    trying.join(120)
     assert [made.closed for made in factory.made] == [True, True]
     assert engine.degraded
     assert not engine.probe()

@@ -80,12 +80,12 @@ def test_the_encoder_answers_over_grpc() -> None:
             request = pb.PredictRequest(request_id=str(uuid.uuid4()), model_version="1.2.0")
             request.encoder.input_ids.extend([5, 6, 7])
             request.encoder.attention_mask.extend([1, 1, 1])
-            answer = stub.Predict(request, timeout=30)
+            answer = stub.Predict(request, timeout=120)
             assert (answer.status, len(answer.encoder.vector)) == (pb.STATUS_OK, 384)
             assert PREDICT_RESPONSE.validate(answer) == ()
-            assert stub.Predict(request, timeout=30).encoder == answer.encoder
+            assert stub.Predict(request, timeout=120).encoder == answer.encoder
             request.ClearField("model_version")
-            refused = stub.Predict(request, timeout=30)
+            refused = stub.Predict(request, timeout=120)
             assert (refused.status, refused.WhichOneof("output")) == (pb.STATUS_REFUSED, None)
             assert PREDICT_RESPONSE.validate(refused) == ()
     finally:

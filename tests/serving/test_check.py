@@ -76,11 +76,11 @@ def test_grpc_retries_as_the_contract_says() -> None:
                 request_serializer=model_service_pb2.PredictRequest.SerializeToString,
                 response_deserializer=model_service_pb2.PredictResponse.FromString,
             )
-            answer = await call(model_service_pb2.PredictRequest(model_version="1.0.0"), timeout=30)
+            answer = await call(model_service_pb2.PredictRequest(model_version="1.0.0"), timeout=120)
             assert answer.model_version == "1.0.0"
             assert len(asked) == 3
             with pytest.raises(grpc.aio.AioRpcError, match="INVALID_ARGUMENT"):
-                await call(model_service_pb2.PredictRequest(model_version="bad"), timeout=30)
+                await call(model_service_pb2.PredictRequest(model_version="bad"), timeout=120)
             assert len(asked) == 4
         await server.stop(None)
 

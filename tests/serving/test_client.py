@@ -210,7 +210,7 @@ class _Waiting:
         self.open: Callable[[], None] = self._open.set
 
     def handler(self, request: Any, context: Any) -> Any:
-        self._open.wait(30)
+        self._open.wait(120)
         return answer("late")
 
 

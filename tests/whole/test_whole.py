@@ -234,10 +234,10 @@ def served(shop: Shop, path: Path, names: list[str]) -> tuple[dict[str, str], di
         with grpc.insecure_channel(address) as channel:
             assess = channel.unary_unary("/shop.v1.RiskService/Assess")
             for name in names:
-                _, call = assess.with_call(shop.sent[name], timeout=30)
+                _, call = assess.with_call(shop.sent[name], timeout=120)
                 requests[dict(call.trailing_metadata())["protocontract-request"]] = name
             with pytest.raises(grpc.RpcError, match=r"money\.ambiguous"):
-                assess(next(raw for raw in shop.sent.values() if b"1.234" in raw), timeout=30)
+                assess(next(raw for raw in shop.sent.values() if b"1.234" in raw), timeout=120)
         server.send_signal(signal.SIGTERM)
         assert server.wait(SECONDS) == 0
     normalised: dict[str, str] = {}

@@ -114,6 +114,6 @@ def on_ranks(folder: Path, world_size: int, function: Callable[..., Any], *argum
         found = dict(results.get(timeout=120) for _ in processes)
     finally:
         for process in processes:
-            process.join(10)
+            process.join(120)
             process.kill()
     return [found[rank] for rank in range(world_size)]

@@ -42,7 +42,7 @@ def running(
         finally:
             process.terminate()
             try:
-                process.wait(20)
+                process.wait(120)
             except subprocess.TimeoutExpired:
                 process.kill()
 

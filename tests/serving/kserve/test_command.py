@@ -49,7 +49,7 @@ def test_it_waits_for_its_server_serves_until_sigterm_and_finishes_what_is_under
     def slow(asked: Any) -> Any:
         if array_of(asked)[0, 0] == 7:
             entered.set()
-            over.wait(20)
+            over.wait(120)
         return doubled(asked)
 
     with served(ModelServer({})) as server:
@@ -76,7 +76,7 @@ def test_it_waits_for_its_server_serves_until_sigterm_and_finishes_what_is_under
             ) in counted
         with stub_of(running) as stub:
             under_way = stub.ModelInfer.future(request("scale", ONES * 7))
-            assert entered.wait(20)
+            assert entered.wait(120)
             running.process.send_signal(signal.SIGTERM)
             over.set()
             assert under_way.result(20).model_name == "scale"

@@ -399,7 +399,7 @@ def test_a_model_that_hangs_is_ended_at_the_levels_deadline_or_the_callers() -> 
     over = threading.Event()
 
     def hang(asked: Any) -> Any:
-        over.wait(20)
+        over.wait(120)
         return doubled(asked)
 
     with served(ModelServer({"scale": (*SCALE, hang)})) as server:
@@ -423,15 +423,15 @@ def test_a_caller_that_gives_up_is_given_up_behind() -> None:
 
     def hang(asked: Any) -> Any:
         entered.set()
-        over.wait(20)
+        over.wait(120)
         return doubled(asked)
 
     server = ModelServer({"scale": (*SCALE, hang)}, on_end=gone.set)
     with asked(server, [declared("scale", "ScaleIn", "ScaleOut")]) as stub:
         call = stub.ModelInfer.future(request("scale"))
-        assert entered.wait(20)
+        assert entered.wait(120)
         call.cancel()
-        assert gone.wait(20)
+        assert gone.wait(120)
         over.set()
 
 
@@ -462,7 +462,7 @@ def test_s21_more_than_the_queue_holds_is_refused_at_once() -> None:
 
     def hang(asked: Any) -> Any:
         entered.release()
-        over.wait(20)
+        over.wait(120)
         return doubled(asked)
 
     models = [declared("scale", "ScaleIn", "ScaleOut", Level(queue=2))]
@@ -492,7 +492,7 @@ def test_a_server_that_goes_and_comes_back() -> None:
             with pytest.raises(ContractError, match=r"scale at 127\.0\.0\.1:\d+: the model server cannot be reached"):
                 running.run(running.proxy.check())
             with served(ModelServer({"scale": (*SCALE, doubled)}), port):
-                running.run(running.proxy.wait(20))
+                running.run(running.proxy.wait(120))
                 assert stub.ModelInfer(request("scale")).model_name == "scale"
     finally:
         running.close()

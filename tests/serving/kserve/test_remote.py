@@ -148,7 +148,7 @@ def test_a_server_that_does_not_answer_in_time(proxy: Running, server: ModelServ
     over = threading.Event()
 
     def hang(request: Any) -> Any:
-        over.wait(20)
+        over.wait(120)
         return grpc.StatusCode.INTERNAL
 
     with served(ModelServer({"scale": (*SCALE, hang)})) as slow:

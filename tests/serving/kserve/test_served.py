@@ -53,7 +53,7 @@ def test_a_model_elsewhere_that_hangs() -> None:
 
     def hang(request: Any) -> Any:
         if array_of(request)[0, 0] == 7:
-            over.wait(20)
+            over.wait(120)
         return doubled(request)
 
     async def main(address: str) -> None:

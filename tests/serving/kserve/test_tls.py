@@ -83,7 +83,7 @@ def rest(upstream: str, certificate: tuple[Path, Path]) -> Iterator[str]:
         for closing in (runner.cleanup, proxy.close):
             asyncio.run_coroutine_threadsafe(closing(), loop).result(20)
         loop.call_soon_threadsafe(loop.stop)
-        thread.join(5)
+        thread.join(120)
         loop.close()
 
 

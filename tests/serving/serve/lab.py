@@ -130,7 +130,7 @@ class Held:
     def run(self, inputs: Mapping[str, Any], outputs: Sequence[str] | None = None) -> Ran:
         """Run it, when it may go."""
         self.begun.set()
-        assert self.go.wait(30)
+        assert self.go.wait(120)
         self.batches.append({name: array.copy() for name, array in inputs.items()})
         ran = self._model.run(inputs, outputs)
         return Ran(self.change(ran.outputs), ran.provider, ran.facts)

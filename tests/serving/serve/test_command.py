@@ -34,7 +34,7 @@ ROOT: Final = Path(__file__).parents[3]
 SERVICE: Final = "acme.inference.v1.ContentTypeService"
 STEPS: Final = ("--steps", "acme_steps:features", "--steps", "acme_steps:label")
 OPTIONS: Final = (*STEPS, "--no-fallback", "--threads", "1", "--listen", "127.0.0.1:0")
-WITHIN: Final = 60.0
+WITHIN: Final = 120.0
 
 
 def content_type(path: Path, seed: int = 1) -> Path:

@@ -127,7 +127,7 @@ def test_a_request_that_is_being_read_when_its_version_goes_is_answered_by_the_n
 
     def slow(saying: Any) -> Any:
         reading.set()
-        assert go.wait(30)
+        assert go.wait(120)
         return count.run(saying)
 
     slow.__annotations__ = count.run.__annotations__
