@@ -53,6 +53,18 @@ def test_a_function_that_does_not_end_is_no_answer(runner: Runner, tmp_path: Pat
     assert [outcome.ran for outcome in ran.outcomes] == [False, False, False, True]
 
 
+def test_a_function_that_waits_for_ever_is_no_answer(runner: Runner, tmp_path: Path) -> None:
+    (tmp_path / "module.py").write_text("import time\ndef f():\n    time.sleep(999)\ndef g():\n    return 1\n")
+    ran = runner.run(tmp_path / "module.py", [Call("f", ()), Call("g", ())])
+    assert [outcome.ran for outcome in ran.outcomes] == [False, True]
+
+
+def test_a_busy_machine_changes_no_answer(runner: Runner, tmp_path: Path) -> None:
+    """Three seconds on the clock, nearly none of a processor."""
+    (tmp_path / "module.py").write_text("import time\ndef f():\n    time.sleep(3)\n    return 1\n")
+    assert runner.run(tmp_path / "module.py", [Call("f", ())]).outcomes[0].ran
+
+
 def test_exceptions_come_with_the_lines_of_the_module(runner: Runner, tmp_path: Path) -> None:
     body = "from order_pb2 import Order\n\n\ndef g(o):\n    return o.id[0]\n\n\ndef f(o):\n    return g(o)\n"
     (tmp_path / "module.py").write_text(body)
