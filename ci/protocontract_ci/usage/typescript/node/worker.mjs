@@ -111,7 +111,7 @@ function generated(proto) {
 
 // -- calls
 
-// The answer to each call. A function that did not end in time twice is not called again.
+// The answer to each call. A function that did not end in time is not called again.
 function callOf() {
   const slow = new Set();
   return (call) => {
