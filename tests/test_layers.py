@@ -165,6 +165,7 @@ def test_what_is_imported_against_the_order_is_so() -> None:
     assert {(part, other) for part, other in UPWARD if other in graph[part] and part in graph[other]} == UPWARD
 
 
+@cache
 def parts(package: Path) -> Mapping[str, set[str]]:
     """The parts of a package, each with those that it imports."""
     graph: dict[str, set[str]] = defaultdict(set)
@@ -179,6 +180,7 @@ def parts(package: Path) -> Mapping[str, set[str]]:
     return graph
 
 
+@cache
 def imported_to_run(file: Path) -> list[str]:
     """Names of imported modules, without those that only a type checker imports."""
     tree = ast.parse(file.read_text())
