@@ -71,7 +71,7 @@ def offsets(records: list[Any]) -> list[int]:
 
 
 def until(condition: Callable[[], bool]) -> None:
-    """Wait for what another thread does, 10 seconds at most."""
+    """Wait for what another thread does, two minutes at most."""
     deadline = time.monotonic() + 120
     while not condition():
         assert time.monotonic() < deadline

@@ -14,6 +14,7 @@ from protocontract.kafka.exactly_once import ExactlyOnce
 from protocontract.kafka.memory import MemoryConsumer, SendFault
 from protocontract.kafka.transaction import Transactions, Watchdog
 from tests.kafka.coordinator import Coordinator
+from tests.kafka.scenario_table import until
 from tests.kafka.support import CONTRACT, DEAD, GARBAGE, TOPIC, dead_headers, good, new_log
 
 SINK = "payments.clean"
@@ -436,7 +437,7 @@ def test_the_watchdog_ends_what_does_not_stop() -> None:
     time.sleep(0.4)
     assert not ended
     stopping = True
-    time.sleep(0.7)
+    until(lambda: bool(ended))
     assert ended == ["not stopped within 0.2 s; what was not committed will be read again"]
     watchdog = Watchdog(lambda: True, 0.3, end=ended.append)
     watchdog.start()
