@@ -178,7 +178,7 @@ def test_levels_are_an_rpcs_and_the_options() -> None:
     declared = level("--level", "kserve.v1.Scales/Scale")
     assert (declared.deadline, declared.max_deadline, declared.max_request_bytes) == (60.0, 120.0, 2048)
     mixed = level("--level", "kserve.v1.Scales/Scale", "--deadline", "3", "--max-request-bytes", "100")
-    assert (mixed.deadline, mixed.max_deadline, mixed.max_request_bytes) == (3.0, 5.0, 100)
+    assert (mixed.deadline, mixed.max_deadline, mixed.max_request_bytes) == (3.0, 120.0, 100)
 
 
 @pytest.mark.usefixtures("compiled")
