@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 
 import re2
 
-from protocontract_ci.meaning.smt import z3
+from protocontract_ci.meaning.smt import simplified, z3
 from protocontract_ci.meaning.world import Node, World, constant
 from protocontract_compiler import ir_cel
 from protocontract_compiler.cel.fold import fold
@@ -164,7 +164,7 @@ class Lowering:
         try:
             item = container.key if keys else container.item
             assert item is not None
-            statement = z3.simplify(body(item))
+            statement = simplified(body(item))
         finally:
             self._inside.pop()
         if z3.is_true(statement):

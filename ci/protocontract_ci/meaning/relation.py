@@ -22,15 +22,12 @@ from protocontract_ci.meaning.lowering import UTF8_SIZE, Lowering, matches
 from protocontract_ci.meaning.parts import Joined, Parts
 from protocontract_ci.meaning.regular import extent, regular
 from protocontract_ci.meaning.rules import RuleKey, oneof_axioms, rule_formulas
-from protocontract_ci.meaning.smt import z3
+from protocontract_ci.meaning.smt import Solver, z3
 from protocontract_ci.meaning.witness import fill
 from protocontract_ci.meaning.world import World, text
 from protocontract_ci.sources import Contracts
 from protocontract_compiler import ir, ir_cel
 
-#: Work of one question, in z3's own measure, so that the answer does not depend on the machine; seconds as a net.
-_EFFORT: Final = 1_500_000
-_MILLISECONDS: Final = 30_000
 _MOST_PATTERNS: Final = 8
 #: Longest list that is spelled out: one more than the rules speak of, within these bounds.
 _SHORT, _LONG = 3, 12
@@ -161,7 +158,7 @@ class _Setting:
         near, all_around = (self._parts.around(denied, facts, steps=steps) for steps in (1, None))
         for known in (near, all_around) if len(near) < len(all_around) else (near,):
             for more in ([], self._parts.around(denied, self._languages)):
-                solver = _solver()
+                solver = Solver()
                 solver.add(*known, *more, denied)
                 if solver.check() == z3.unsat:
                     automaton = rule[1].endswith("pattern") and not more and self._by_automaton
@@ -190,7 +187,7 @@ class _Setting:
             yield z3.Implies(z3.And(*(other.holds for other in others)), one.holds)
 
     def _follows(self, premises: list[Any], conclusion: Any) -> bool:
-        solver = _solver()
+        solver = Solver()
         facts = [*self.world.axioms, *self._lemmas, *self._languages, *premises]
         solver.add(*self._parts.around(conclusion, facts), z3.Not(conclusion))
         return bool(solver.check() == z3.unsat)
@@ -306,7 +303,7 @@ class _Setting:
         nodes = [node for node in self.world.root.walk() if node.value is not None]
         nodes = [node for node in nodes if self._parts.symbols(node.value)[0] & names]
         yield from self._of_samples(facts, [node.value for node in nodes if node.kind == "string"])
-        solver = _solver()
+        solver = Solver()
         solver.add(*facts)
         for letters in (*_READABLE, None):
             solver.push()
@@ -326,7 +323,7 @@ class _Setting:
         if not unknown_texts:
             return
         languages = {fact.get_id() for fact in self._languages}
-        solver = _solver()
+        solver = Solver()
         solver.add(*(fact for fact in facts if fact.get_id() not in languages))
         solver.add(*(z3.Or(*(each == term for term in self._samples.values())) for each in unknown_texts))
         if solver.check() == z3.sat:
@@ -379,10 +376,3 @@ def _bound(messages: tuple[ir.Message, ir.Message]) -> int:
 def _small_numbers(expr: ir_cel.Expr) -> list[int]:
     values = [node.value for node in ir_cel.walk(expr) if isinstance(node, ir_cel.Literal)]
     return [value for value in values if type(value) is int and 0 <= value < _LONG]
-
-
-def _solver() -> Any:
-    solver = z3.Solver()
-    solver.set("rlimit", _EFFORT)
-    solver.set("timeout", _MILLISECONDS)
-    return solver
