@@ -144,6 +144,10 @@ def generic(handlers: dict[str, Any], service: str) -> Any:
     return grpc.method_handlers_generic_handler(service, made)
 
 
+#: gRPC itself cancels a call that it could not hand over for 30 s, and some tests make hundreds at once.
+_OPTIONS: Final = (("grpc.server_max_unrequested_time_in_server", 600),)
+
+
 @asynccontextmanager
 async def serving(
     style: str,
@@ -166,7 +170,7 @@ async def serving(
     if made is not None:
         made.append(interceptor)
     if style == "grpc.server":
-        sync = grpc.server(ThreadPoolExecutor(4), interceptors=[interceptor])
+        sync = grpc.server(ThreadPoolExecutor(4), interceptors=[interceptor], options=_OPTIONS)
         sync.add_generic_rpc_handlers((handler,))
         port = sync.add_insecure_port("127.0.0.1:0")
         sync.start()
@@ -176,7 +180,7 @@ async def serving(
         finally:
             sync.stop(None).wait()
         return
-    server = grpc.aio.server(migration_thread_pool=ThreadPoolExecutor(4), interceptors=[interceptor])
+    server = grpc.aio.server(ThreadPoolExecutor(4), interceptors=[interceptor], options=_OPTIONS)
     server.add_generic_rpc_handlers((handler,))
     port = server.add_insecure_port("127.0.0.1:0")
     await server.start()
