@@ -169,7 +169,7 @@ async def _served(folder: Path, service: str, model: Path, *more: str) -> AsyncI
         async with grpc.aio.insecure_channel(address) as channel:
             yield Server(channel.unary_unary(f"/load.v1.{service}/Run"), process.pid)
         process.send_signal(signal.SIGTERM)
-        process.wait(60)
+        process.wait(180)
 
 
 # -- the models
@@ -294,7 +294,7 @@ async def _echo(server: Server, request: Contract[Any], response: Contract[Any])
             sent[:, 2] = np.arange(len(sent))
             name = f"00000000-0000-4000-8000-{number:012d}"
             raw = request.message_type(id=name, x=sent.tobytes()).SerializeToString()
-            answer = await server.call(raw, timeout=60)
+            answer = await server.call(raw, timeout=180)
             exchanged.append((raw, answer))
             got = response.message_type.FromString(answer)
             mixed += got.y != sent.tobytes() or got.id != name

@@ -28,7 +28,7 @@ COMMAND = Path(sys.executable).parent / "protocontract"
 
 def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False, **options
+        [str(COMMAND), *map(str, arguments)], capture_output=True, text=True, timeout=180, check=False, **options
     )
 
 
@@ -138,7 +138,7 @@ def test_other_commands_leave_signals_alone(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_a_usage_error_is_one_line_whatever_starts_the_command() -> None:
     command = [sys.executable, "-m", "protocontract.cli", "guard", "statsu"]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith("error: guard has no command `statsu`; expected status, resume, skip")
 
@@ -291,7 +291,7 @@ def test_a_reader_that_goes_away_is_no_traceback(tmp_path: Path) -> None:
     try:
         done = subprocess.run(
             [str(COMMAND), "verify", "--contract", TRANSACTION, "--proto-path", str(PROTOS), str(file)],
-            stdout=write, stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+            stdout=write, stderr=subprocess.PIPE, text=True, timeout=180, check=False,
         )  # fmt: skip
     finally:
         os.close(write)

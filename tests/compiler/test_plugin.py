@@ -42,7 +42,7 @@ def test_an_empty_request_is_answered() -> None:
 def test_a_person_who_calls_it_is_told_at_once() -> None:
     result = subprocess.run(
         [sys.executable, "-m", "protocontract_compiler.plugin", "--help"], stdin=subprocess.DEVNULL,
-        capture_output=True, timeout=60, check=False,
+        capture_output=True, timeout=180, check=False,
     )  # fmt: skip
     assert result.returncode == 2
     assert b"is a plugin of protoc" in result.stderr

@@ -220,7 +220,7 @@ def test_on_a_real_broker(broker: Broker, tmp_path: Path, capsys: Any) -> None:
     producer.close()
     options = ("--exit-at-end", "--on-reject", "block_key")
     process = guard_process(broker, source, sink, dead, *options)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     assert process.returncode == 1, err
     assert f"not done: {source}:0: 3 records of 1 key waiting for a rejected one, the first at 0" in err
     assert [record.key for record in broker.read(sink)] == [other.key]
@@ -230,7 +230,7 @@ def test_on_a_real_broker(broker: Broker, tmp_path: Path, capsys: Any) -> None:
     here = ["--bootstrap-servers", broker.servers, "--proto-path", str(PROTOS), "--state", str(tmp_path)]
     assert cli.main([*command, *here]) == 0
     process = guard_process(broker, source, sink, dead, *options)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     assert process.returncode == 0, err
     amounts = [fields().FromString(record.value).amount for record in broker.read(sink) if record.key == key]
     assert amounts == ["1.00", "2.00", "3.00"]

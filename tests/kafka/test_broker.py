@@ -320,7 +320,7 @@ def test_a_dead_letter_topic_that_is_missing_or_vanishes(broker: Broker, group: 
         broker.create(dead)
         wait_until(lambda: broker.committed(source, group) == {0: 3})
         guard.stop()
-        thread.join(60)
+        thread.join(180)
     assert len(broker.read(dead)) == 1
 
 
@@ -447,12 +447,12 @@ def test_the_process_says_so_when_a_dead_letter_is_left_at_sigterm(broker: Broke
 def test_the_process_says_what_is_missing(broker: Broker) -> None:
     source = broker.topic("raw")
     process = guard_process(broker, source, f"{source}.nowhere", broker.topic("dead"), "--exit-at-end")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     assert process.returncode == 2
     assert f"sink: topic {source}.nowhere does not exist" in err
     assert "guarding" not in err
     process = guard_process(broker, f"{source}.absent", source, "dead")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     assert process.returncode == 2
     assert f"topic {source}.absent does not exist" in err
 

@@ -155,18 +155,18 @@ def test_the_broker_describes_topics(broker: Broker) -> None:
 def test_the_process_tells_all_problems_at_once(broker: Broker) -> None:
     source, sink, dead = broker.topic("raw"), broker.topic("clean"), broker.topic("dead")
     process = guard_process(broker, source, sink, dead, "--exit-at-end")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     assert process.returncode == 2, err
     assert err.startswith("error: the guard cannot start:\n")
     assert "start with --allow-retention" in err
     assert f"max.message.bytes={LIMIT + HEADERS_ROOM}" in err
     assert "Traceback" not in err
     process = guard_process(broker, source, sink, dead, "--exit-at-end", "--allow-retention", "--too-large", "truncate")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     assert process.returncode == 0, err
     compacted = broker.topic("dead", 1, **{**KEEPS_ALL, "cleanup_policy": "compact"})
     process = guard_process(broker, source, sink, compacted, "--exit-at-end", "--allow-retention")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     assert process.returncode == 2
     assert f"error: dead letters: topic {compacted} is compacted" in err
 
@@ -176,7 +176,7 @@ def test_from_stop_refuses_to_begin_without_a_committed_offset(broker: Broker) -
     source, sink, dead = broker.topic("raw"), broker.topic("clean"), broker.topic("dead", 1, **KEEPS_ALL)
     for more in ((), ("--exactly-once",)):
         process = guard_process(broker, source, sink, dead, "--from", "stop", *more)
-        _, err = process.communicate(timeout=60)
+        _, err = process.communicate(timeout=180)
         assert process.returncode == 1, err
         assert "records are missing from the source (NoOffsetForPartitionError)" in err
         assert "Traceback" not in err

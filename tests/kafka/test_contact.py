@@ -91,7 +91,7 @@ def test_the_process_ends_with_2_where_its_source_is_gone(broker: Broker) -> Non
     process = guard_process(broker, source, sink, dead, "--group", group, "--give-up-after", "3", "--grace", "2")
     wait_until(lambda: broker.committed(source, group) == broker.ends(source))
     broker.admin.delete_topics([source])
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     assert process.returncode == 2, err
     assert f"topic {source} does not answer" in err
     assert "gave up after 3 s: nothing is lost" in err

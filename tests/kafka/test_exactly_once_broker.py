@@ -120,7 +120,7 @@ def test_a_process_that_is_killed_leaves_nothing_twice(flow: Flow, more: tuple[s
         process.communicate()
         assert flow.committed() < flow.count, "it was done before it could be killed"
     process = flow.start(*more)
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=180)
     assert process.returncode == 0, err
     assert 0 < json.loads(out)["consumed"] < flow.count
     flow.check()
@@ -139,7 +139,7 @@ def test_a_zombie_is_fenced(flow: Flow) -> None:
     zombie.send_signal(signal.SIGCONT)
     reports = []
     for process in (other, zombie):
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=180)
         assert process.returncode == 0, err
         reports.append((json.loads(out), err))
     flow.check()
@@ -159,11 +159,11 @@ def test_the_older_of_two_with_one_name_ends(flow: Flow) -> None:
     newer = flow.start("--instance", "one")
     wait_until(lambda: flow.committed() > before)
     older.send_signal(signal.SIGCONT)
-    _, err = older.communicate(timeout=60)
+    _, err = older.communicate(timeout=180)
     assert older.returncode == 1, err
     # The transaction tells of it, or the poll.
     assert "another process uses this --instance" in err or "FencedInstanceIdError" in err
-    _, said = newer.communicate(timeout=60)
+    _, said = newer.communicate(timeout=180)
     assert newer.returncode == 0, (said, err)
     flow.check()
 

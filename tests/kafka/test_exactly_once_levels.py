@@ -515,7 +515,7 @@ def test_a_halt_survives_a_kill_and_each_record_comes_once(broker: Broker, tmp_p
         # A member with a name is one until its session times out. Whoever is resumed goes on to the next halt.
         wait_until(lambda: here("resume", *named, "--reason", "rolled back")[0] == 0)
         again = flow.begin("--instance", "one", "--breaker-consecutive", "3", "--halt", "exit")
-        _, said = again.communicate(timeout=60)
+        _, said = again.communicate(timeout=180)
         assert again.returncode == 1, said
         assert "halted: " in said
         # The one that runs is told by its port.

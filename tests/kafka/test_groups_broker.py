@@ -107,7 +107,7 @@ def test_a_zombie(broker: Broker, group: str, tmp_path: Path) -> None:
     assert other.wait(120) == 0
     assert broker.committed(source, group) == broker.ends(source)
     zombie.send_signal(signal.SIGCONT)
-    assert zombie.wait(60) == 0
+    assert zombie.wait(180) == 0
     assert broker.committed(source, group) == broker.ends(source), "an offset went back"
     delivered = {name: read_notes(path) for name, path in notes.items()}
     assert {place for found in delivered.values() for place in found} == set(written) - bad

@@ -515,7 +515,7 @@ def test_a_halt_survives_a_restart_of_the_process(broker: Any, group: str, capsy
             [sys.executable, "-m", "protocontract.cli", *arguments],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=180,
             check=False,
         )
         return done.returncode, done.stdout + done.stderr

@@ -37,7 +37,7 @@ def clients_are_gone() -> Iterator[None]:
     yield
     for thread in threading.enumerate():
         if thread.name == "protocontract-retired-producer":
-            thread.join(60)
+            thread.join(180)
     gc.collect()
     for each in gc.get_objects():
         if type(each) is socket.socket and each.fileno() >= 0 and not _is_connected(each):
@@ -84,7 +84,7 @@ def running(guard: Guard[Any]) -> Iterator[list[int]]:
             yield seen
         finally:
             guard.stop()
-            thread.join(60)
+            thread.join(180)
 
 
 def dead_offsets(broker: Broker, topic: str) -> list[int]:

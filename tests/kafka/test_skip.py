@@ -210,7 +210,7 @@ def test_a_batch_that_cannot_be_read(
     write_batches(broker, source, 3, 4, 2)
     spoil_batch(broker, source, 1)
     process = guard_process(broker, source, sink, dead, "--exit-at-end")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     assert process.returncode == 1, err
     assert f"{source}:0 next 3" in err
     common = ("--sink", sink, "--dead-letter", dead, *CONTRACT_OPTIONS, "--reason", "broken on disk", "--by", "ada")
@@ -234,7 +234,7 @@ def test_a_batch_that_cannot_be_read(
     assert f"skipped: {source}:0:3 by ada at " in said
     assert "broken on disk" in said
     process = guard_process(broker, source, sink, dead, "--exit-at-end", "--format", "json")
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=180)
     assert process.returncode == 0, err
     assert json.loads(out)["delivered"] == 2
     assert len(broker.read(sink)) == 5
@@ -307,7 +307,7 @@ def test_the_record_of_a_halt_in_a_group_that_is_down(
     producer.close()
     breaker = ("--breaker-consecutive", "2", "--halt", "exit", "--exit-at-end")
     process = guard_process(broker, source, sink, dead, *breaker)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     assert process.returncode == 1, err
     common = ("--sink", sink, "--dead-letter", dead, *CONTRACT_OPTIONS, "--reason", "known bad", "--format", "json")
     code, said = run("guard", "skip", f"{source}:0:2", *common)
@@ -323,7 +323,7 @@ def test_the_record_of_a_halt_in_a_group_that_is_down(
     )
     assert run("guard", "resume", *named, "--reason", "go")[0] == 0
     process = guard_process(broker, source, sink, dead, *breaker)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
     assert process.returncode == 0, err
     assert len(broker.read(sink)) == 2
     # Its letter is whole: it can be replayed.

@@ -418,7 +418,7 @@ async def main():
 
 asyncio.run(main())
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=180, check=True)
     assert done.stdout == "1 the service stopped before its batch was done\n"
 
 
@@ -436,7 +436,7 @@ def test_an_answer_after_the_loops_end_is_nobodys() -> None:
     asyncio.run(test())
     threads = [each for each in threading.enumerate() if each.name == "protocontract-batches" and each.is_alive()]
     go.set()
-    assert over.wait(60)
+    assert over.wait(180)
     assert threads
 
 

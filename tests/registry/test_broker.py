@@ -97,7 +97,7 @@ def test_the_registry_goes_away_and_comes_back(
         wait_until(lambda: there(sink) == 660 and there(dead) == 5)
         wait_until(lambda: get(port, "/readyz").startswith("200"))
         process.terminate()
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=180)
     finally:
         if process.poll() is None:
             process.kill()

@@ -133,7 +133,7 @@ class Held(Breaking):
     def run(self, inputs: Any, outputs: Any = None) -> Ran:
         """Run it, when it may go."""
         self.begun.set()
-        assert self.go.wait(60)
+        assert self.go.wait(180)
         return super().run(inputs, outputs)
 
     async def together(self, server: InferenceServer, first: Any, calls: Callable[[], list[Any]]) -> list[Any]:

@@ -89,12 +89,12 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
             )
 
             def ask(content: bytes) -> tuple[IdentifyResponse, dict[str, str]]:
-                answer, call = identify.with_call(IdentifyRequest(content=content), timeout=60)
+                answer, call = identify.with_call(IdentifyRequest(content=content), timeout=180)
                 return answer, {key: str(value) for key, value in call.trailing_metadata()}
 
             told = list(callers.map(ask, asked))
         server.send_signal(signal.SIGTERM)
-        assert server.wait(60) == 0
+        assert server.wait(180) == 0
         yield Served(asked, [answer for answer, _ in told], [metadata for _, metadata in told], folder)
 
 

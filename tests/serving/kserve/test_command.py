@@ -60,7 +60,7 @@ def test_it_waits_for_its_server_serves_until_sigterm_and_finishes_what_is_under
     starting = threading.Thread(target=lambda: found.append(Process(server.address, more)))
     starting.start()
     with served(ModelServer({"scale": (*SCALE, slow)}), port):
-        starting.join(60)
+        starting.join(180)
         (running,) = found
         assert running.upstream == server.address
         with triton.InferenceServerClient(running.grpc) as client:
@@ -89,7 +89,7 @@ def test_it_ends_at_sigterm_while_it_still_waits_for_the_server() -> None:
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as running:
         # Whenever it comes: before there are handlers of its own, or after.
         running.send_signal(signal.SIGTERM)
-        assert running.wait(60) in (0, -signal.SIGTERM)
+        assert running.wait(180) in (0, -signal.SIGTERM)
 
 
 @pytest.fixture
