@@ -14,6 +14,7 @@ import pytest
 from tests.kafka.conftest import Broker
 from tests.kafka.test_broker import KEEPS_ALL, guard_process, wait_until
 from tests.kafka.transactions import Made, stream
+from tests.support.processes import stop_here
 
 
 class Flow:
@@ -130,7 +131,7 @@ def test_a_process_that_is_killed_leaves_nothing_twice(flow: Flow, more: tuple[s
 def test_a_zombie_is_fenced(flow: Flow) -> None:
     zombie = flow.start()
     flow.wait_for(1_500)
-    zombie.send_signal(signal.SIGSTOP)
+    stop_here(zombie.pid)
     before = flow.committed()
     assert before < flow.count
     other = flow.start()
@@ -153,7 +154,7 @@ def test_a_zombie_is_fenced(flow: Flow) -> None:
 def test_the_older_of_two_with_one_name_ends(flow: Flow) -> None:
     older = flow.start("--instance", "one")
     flow.wait_for(1_000)
-    older.send_signal(signal.SIGSTOP)
+    stop_here(older.pid)
     before = flow.committed()
     assert before < flow.count
     newer = flow.start("--instance", "one")

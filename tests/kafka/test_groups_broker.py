@@ -20,6 +20,7 @@ from tests.kafka.conftest import Broker
 from tests.kafka.support import CONTRACT, GARBAGE, dead_headers, good
 from tests.kafka.test_broker import ROOT, check_dead_letters, read_notes, wait_until, write
 from tests.kafka.transactions import stream
+from tests.support.processes import stop_here
 
 pytestmark = pytest.mark.kafka
 
@@ -87,19 +88,21 @@ def test_a_zombie(broker: Broker, group: str, tmp_path: Path) -> None:
     bad = {place for place, made in written.items() if made.rule is not None}
     notes = {name: tmp_path / name for name in ("zombie", "other")}
 
-    def start(name: str) -> subprocess.Popen[bytes]:
+    def start(name: str, *slow: str) -> subprocess.Popen[bytes]:
         notes[name].touch()
         return subprocess.Popen(
             [
                 *(sys.executable, "-W", "ignore", "-m", "tests.kafka.worker"),
-                *(broker.servers, source, dead, group, str(notes[name])),
+                *(broker.servers, source, dead, group, str(notes[name]), *slow),
             ],
             cwd=ROOT,
         )
 
-    zombie = start("zombie")
+    go = tmp_path / "go"
+    zombie = start("zombie", "3000", str(go))
     wait_until(lambda: len(read_notes(notes["zombie"])) > 3_000)
-    zombie.send_signal(signal.SIGSTOP)
+    stop_here(zombie.pid)
+    go.touch()
     before = read_notes(notes["zombie"])
     at_stop = broker.committed(source, group)
     other = start("other")

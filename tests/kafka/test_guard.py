@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from protocontract.kafka import GuardError
-from protocontract.kafka.client import TopicPartition
+from protocontract.kafka import GuardError, ends
+from protocontract.kafka.client import TopicPartition, errors, offset_to_commit
 from tests.kafka.support import (
     BAD,
     CONTRACT,
@@ -365,3 +365,25 @@ def test_seek_goes_back_and_drops_what_was_fetched() -> None:
         again = list(records)
     assert [record.offset for record in again] == list(range(5, 20))
     assert committed(log) == 20
+
+
+def test_the_end_is_asked_for_again_where_nobody_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What another member has committed is asked of the coordinator, which may be busy with a rebalance."""
+    monkeypatch.setattr(ends, "_ASK_EVERY", 0.01)
+    log = new_log()
+    log.append(TOPIC, good(0))
+    rival, consumer = log.consumer(TOPIC), log.consumer(TOPIC)
+    rival.poll(0)  # the partition is its own
+    known, asked = consumer.committed, list[TopicPartition]()
+
+    def committed(tp: TopicPartition, **options: Any) -> Any:
+        asked.append(tp)
+        if len(asked) == 1:
+            raise errors.KafkaTimeoutError
+        rival.commit({tp: offset_to_commit(1)})
+        return known(tp, **options)
+
+    monkeypatch.setattr(consumer, "committed", committed)
+    assert drain(new_guard(log, consumer)) == []
+    assert len(asked) == 2
+    rival.close()

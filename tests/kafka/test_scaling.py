@@ -29,12 +29,14 @@ def test_one_two_four_processes_share_a_topic(broker: Broker, group: str, tmp_pa
     for each in notes:
         each.touch()
     workers: list[subprocess.Popen[bytes]] = []
+    go = tmp_path / "go"
 
     def begin(count: int) -> None:
         for _ in range(count):
             note = notes[len(workers)]
             command = [sys.executable, "-W", "ignore", "-m", "tests.kafka.worker"]
-            workers.append(subprocess.Popen([*command, broker.servers, source, dead, group, str(note)], cwd=ROOT))
+            arguments = (broker.servers, source, dead, group, str(note), "0", str(go))
+            workers.append(subprocess.Popen([*command, *arguments], cwd=ROOT))
 
     try:
         begin(1)
@@ -46,6 +48,7 @@ def test_one_two_four_processes_share_a_topic(broker: Broker, group: str, tmp_pa
         committed = broker.committed(source, group)
         # One goes without a word; the others have its part after its session.
         workers[0].send_signal(signal.SIGKILL)
+        go.touch()
         assert all(each.wait(120) == 0 for each in workers[1:])
     finally:
         for each in workers:

@@ -19,6 +19,7 @@ from protocontract.kafka.registry.schema import encoded
 from protocontract_compiler.dynamic import compile as compile_set
 from protocontract_compiler.dynamic import describe
 from tests.kafka.conftest import Broker
+from tests.support.processes import stop_here
 
 if TYPE_CHECKING:
     from protocontract.kafka.ports import Fetched
@@ -105,7 +106,7 @@ class Server:
     def pause(self) -> None:
         """Let it hang until ``resume``."""
         assert self._process is not None
-        self._process.send_signal(signal.SIGSTOP)
+        stop_here(self._process.pid)
 
     def resume(self) -> None:
         """Let it go on."""

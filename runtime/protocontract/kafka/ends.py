@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Final
 
-from protocontract.kafka.ports import Consumer, TopicPartition
+from protocontract.kafka.ports import Consumer, TopicPartition, known_errors
 
 if TYPE_CHECKING:
     from protocontract.kafka.source import Source
@@ -49,4 +49,8 @@ class Ends:
         if now - self._asked < _ASK_EVERY:
             return False
         self._asked = now
-        return all((self._consumer.committed(tp, timeout_ms=5_000) or 0) >= end for tp, end in others)
+        try:
+            return all((self._consumer.committed(tp, timeout_ms=5_000) or 0) >= end for tp, end in others)
+        except known_errors():
+            # A rebalance, or a coordinator that moves. What lasts is told by the polls.
+            return False
