@@ -49,7 +49,7 @@ def test_one_two_four_processes_share_a_topic(broker: Broker, group: str, tmp_pa
         # One goes without a word; the others have its part after its session.
         workers[0].send_signal(signal.SIGKILL)
         go.touch()
-        assert all(each.wait(120) == 0 for each in workers[1:])
+        assert all(each.wait(300) == 0 for each in workers[1:])
     finally:
         for each in workers:
             each.kill()
