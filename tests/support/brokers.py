@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import base64
 import os
+import secrets
 import signal
 import socket
 import subprocess
 import time
-import uuid
 from collections.abc import Callable, Mapping
 from contextlib import closing, suppress
 from pathlib import Path
@@ -103,7 +103,8 @@ class OwnBroker:
 
 def new_cluster() -> str:
     """The id of a new cluster, as Kafka writes it: 16 bytes."""
-    return base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    # A dash in front would be taken for an option.
+    return base64.urlsafe_b64encode(b"K" + secrets.token_bytes(15)).decode().rstrip("=")
 
 
 def _port(listeners: str) -> int:
