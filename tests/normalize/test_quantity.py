@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-import time
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -19,6 +18,7 @@ from protocontract.normalize.quantity_units import UnitError, conversion, parse_
 from protocontract.violations import Change, Normalized, OptionError, Refusal, Refused
 from protocontract_compiler.dynamic import load_protos
 from tests.examples import examples
+from tests.support.timing import seconds
 
 PROPERTY = settings(max_examples=examples(200), derandomize=True, deadline=None, database=None)
 
@@ -248,10 +248,8 @@ def test_conversion_is_exact_both_ways(number: Decimal, one: str, other: str) ->
 def test_hostile_units_take_no_time() -> None:
     normalize = quantity.normalizer(unit="m")
     normalize("5 km")
-    start = time.process_time()
-    for text in ("5 " + "a" * 190, "5 " + "ab_" * 26 + "^", "5 " + "k" * 78, "5 m" + "^2" * 30, "9" * 200, "5 °" * 9):
-        normalize(text)
-    assert time.process_time() - start < 20
+    texts = ("5 " + "a" * 190, "5 " + "ab_" * 26 + "^", "5 " + "k" * 78, "5 m" + "^2" * 30, "9" * 200, "5 °" * 9)
+    assert seconds(lambda: [normalize(text) for text in texts]) < 2
 
 
 def test_what_a_unit_means_does_not_depend_on_units_before_it() -> None:
